@@ -19,7 +19,8 @@ from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
 from annot.records import Adjudication, Assessor, Judgement, Source
 from annot.release.questions import answer_sheet, questions
-from annot.settings import TERM_AND_EMBEDDING_METHODS, Settings
+from annot.settings import Settings
+from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
 from annot.steps import run as runs

@@ -10,7 +10,8 @@ import pytest
 from annot.corpus_filters import Rejection, Tally, marks_of, normalised_title, rejection
 from annot.formats.paper_lines import read_papers
 from annot.records import Paper
-from annot.settings import CorpusSettings, Settings
+from annot.settings import Settings
+from annot.settings.sections import CorpusSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -25,7 +25,7 @@ from annot.near_duplicates import (
 from annot.records import Paper
 from annot.settings import Settings
 from annot.steps.init import init
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace

@@ -16,7 +16,7 @@ import annot
 import numpy as np
 import pytest
 from annot.errors import AnnotError, InputError
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 from annot.shards import AHEAD, CLIENT_TRIES, MOST_KILLED, Engine, map_shards
 from local_cluster import local_cluster
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -280,7 +280,7 @@ def test_the_settings_name_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_by_default_each_core_that_may_be_used_has_a_process() -> None:
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from annot.shards import Engine; from annot.settings import MachineSettings\n"
+        "from annot.shards import Engine; from annot.settings.sections import MachineSettings\n"
         "print(Engine.of(MachineSettings()).processes)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -12,7 +12,8 @@ from annot.evaluation.error_cases import error_cases
 from annot.formats.matches import Match
 from annot.ordering import ranked
 from annot.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
-from annot.settings import CollectionSettings, Settings
+from annot.settings import Settings
+from annot.settings.sections import CollectionSettings
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace

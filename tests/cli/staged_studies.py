@@ -14,7 +14,7 @@ from pathlib import Path
 import tomlkit
 from annot.demo import packaged
 from annot.records import Adjudication, Judgement
-from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -266,7 +266,7 @@ def test_an_older_database_is_left_alone_by_every_command_but_one(study: Study, 
     for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "verify", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "made by an earlier annot (version 1, this one needs " in refused.stderr
+        assert "version 1 of an earlier annot" in refused.stderr
         assert "`annot migrate`" in refused.stderr
         assert not difference(before, snapshot(folder)), words
     annot_done("migrate", "--dry-run", folder=folder)

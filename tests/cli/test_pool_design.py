@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.formats.trec import read_run
 from annot.records import Judgement, ScoredDoc
-from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.steps.init import init
 from annot.store import people
 from annot.store.database import open_store

@@ -108,7 +108,7 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     write_run(folder, {paper: new[::-1]}, "other.run")
     refused = annot("pool", "import-run", "other.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 2
-    assert "pools hold documents of another ranking of this name" in refused.stderr
+    assert "pools hold documents of another ranking of it" in refused.stderr
     file = folder / "pools" / "imported" / "engine.run"
     file.write_text(file.read_text().replace(new[0], new[3]))
     for command in (["pool"], ["pool", "import-run", "engine.run", "--method", "second"]):
@@ -126,9 +126,9 @@ def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callab
     refused = annot("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 1
     for fault in (
-        "1 foreign queries in 1 topics: fic9999",
-        "1 foreign documents in 1 topics: fic0407-background nowhere",
-        f"1 duplicates in 1 topics: fic0407-background {good[0]}",
+        "1 foreign queries in 1 queries: fic9999",
+        "1 foreign documents in 1 queries: fic0407-background nowhere",
+        f"1 duplicates in 1 queries: fic0407-background {good[0]}",
         "--foreign drop (leave them out) and --duplicates best",
     ):
         assert fault in refused.message()

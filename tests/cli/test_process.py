@@ -201,7 +201,7 @@ def test_a_log_without_its_index_is_not_passed_over(annot: list[str], study: Cal
     folder.chmod(0o555)
     refused = read_only([*annot, "status"], folder)
     assert refused.returncode == 2
-    assert "copy the whole study" in refused.stderr
+    assert "copy the study" in refused.stderr
 
 
 def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(

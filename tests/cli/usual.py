@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from annot.formats.csfcube import write_csfcube
+from annot.formats.matches import Match
 from annot.records import Assignment, Judgement
 from annot.release.questions import answer_sheet, questions
 from annot.store import trials
@@ -18,7 +19,6 @@ from annot.store.projects import Round
 from annot.store.revisions import Sourced
 from annot.study.matched import write_matches
 from annot.study.workspace import Workspace
-from annot.systems.system import Match
 from command_line import annot, annot_done
 from demo_collection import demo_material
 
@@ -198,7 +198,8 @@ def left_by_a_killed_build(folder: Path) -> None:
 def matches(folder: Path) -> None:
     """What a run of a system with an encoder leaves."""
     found = {"fic0407-background": {"fic0101": (Match(0, 1, 0.75, -2.5), Match(1, 0, 0.25, -3.0))}}
-    write_matches(Workspace.open(folder), "mine", found)
+    for tag in ("mine", "fabs_bm25"):
+        write_matches(Workspace.open(folder), tag, found)
 
 
 CITING = (
@@ -313,7 +314,7 @@ USUAL: dict[str, Usual] = {
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),
-    "browse": Usual("measured"),
+    "browse": Usual("measured", "", matches),
     "report": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),

@@ -13,7 +13,7 @@ from annot.stats.seeding import generator
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries
 from annot.store.database import open_store
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace, write_file
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)

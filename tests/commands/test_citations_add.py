@@ -18,7 +18,7 @@ from annot.records import Paper
 from annot.steps import citations
 from annot.steps.citations import AddedCitations
 from annot.store.citations import cited_by
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import papers_of, write_corpus_manifest
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -151,7 +151,10 @@ def test_broken_lines_are_counted_and_written_aside(
 
 def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Workspace, tmp_path: Path) -> None:
     fill(ws, "5")
-    for name, text, fault in (("empty", "\n", "found no line"), ("wide", "1,2,3\n", "found 3 columns, expected two")):
+    for name, text, fault in (
+        ("empty", "\n", "found no line"),
+        ("wide", "1,2,3\n", "3 columns, expected citing and cited"),
+    ):
         path = tmp_path / name
         path.write_text(text)
         with pytest.raises(InputError) as caught:

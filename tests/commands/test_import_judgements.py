@@ -219,7 +219,7 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run,
         replace_plan(session, [Assignment("p1-method", "d0", "a1", 1)], plan=Plan("0", 13, "2031-01-01"))
     result = annot("import", "judgements", write(tmp_path, rows_of_study()))
     assert result.exit_code == 2
-    assert "this study has its own plan or judgements" in result.stderr
+    assert "has its own plan or judgements" in result.stderr
 
 
 def test_a_trace_says_that_the_pair_was_judged_elsewhere(ws: Workspace, annot: Run, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
         ("[]", "found no annotation"),
         ('{"id": 1}', "found dict, expected a list of tasks"),
         ("id,rel\n1,2\n", "not valid JSON"),
-        ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "is Label Studio's JSON-MIN"),
+        ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "JSON-MIN, which leaves out"),
         (json.dumps([task(1, annotation(1, 1, "1"))]).replace('"rel"', '"rels"'), "did you mean 'rels'?"),
     ],
     ids=["empty", "object", "csv", "json-min", "control"],
@@ -174,7 +174,7 @@ def test_what_is_no_such_export_is_refused(bring: Callable[..., Any], text: str,
 def test_a_grade_that_is_none_is_refused(bring: Callable[..., Any], given: str) -> None:
     refused = bring([task(1, annotation(1, 1, "1"))], "--grade", given)
     assert refused.exit_code == 2
-    assert "expected VALUE=GRADE, with a grade from 0 to 3 or none" in refused.message()
+    assert "expected VALUE=GRADE, a grade from 0 to 3 or none" in refused.message()
 
 
 def test_an_adjudicator_of_theirs_settles_what_they_disputed(

@@ -99,4 +99,4 @@ def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: R
     refused = annot("meeting", "--since", "2031-04-01")
     assert refused.exit_code == 2
     assert "no pair was finished since 2031-04-01" in refused.stderr
-    assert "the newest answer is of 2031-03-12" in refused.stderr
+    assert "the newest: 2031-03-12" in refused.stderr

@@ -170,7 +170,7 @@ def test_the_space_is_what_the_lines_or_the_dataset_say(folder: Path, matrix: np
     [
         ([V1, V2], [], ("two spaces", "s2.jsonl:1: semantic-scholar/specter_v1", "s2.jsonl:2: allenai/specter2")),
         ([V2, V2], ["--space", "allenai/specter"], ("vectors of allenai/specter2, expected allenai/specter",)),
-        ([{}, {}], [], ("s2.jsonl:1: the file does not say in which space", "--space")),
+        ([{}, {}], [], ("s2.jsonl:1: does not name the space", "--space")),
     ],
 )
 def test_two_spaces_never_mix(
@@ -191,7 +191,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
     annot_done("vectors", "import", "specter2", "v2.jsonl", folder=folder)
     refused = annot("vectors", "import", "specter2", "v1.jsonl", folder=folder)
     assert refused.exit_code == 2
-    assert "holds vectors of allenai/specter2, found semantic-scholar/specter_v1" in refused.message()
+    assert "vectors of allenai/specter2, found semantic-scholar/specter_v1" in refused.message()
     (folder / "wide.jsonl").write_text(s2_line(100, [1.0, 2.0], **V2) + s2_line(101, [1.0, 2.0, 3.0], **V2))
     refused = annot("vectors", "import", "specter2", "wide.jsonl", folder=folder)
     assert refused.exit_code == 2

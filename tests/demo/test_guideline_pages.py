@@ -13,7 +13,8 @@ import pytest
 from annot.demo import packaged
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_qrels
-from annot.settings import ScaleSettings, Settings
+from annot.settings import Settings
+from annot.settings.sections import ScaleSettings
 from annot.templating import render
 from demo_collection import papers
 from markdown import markdown

@@ -160,7 +160,7 @@ def test_a_model_tells_the_labels_it_gives(tiny: bytes, shipped: Labeller) -> No
 
 
 def test_abstracts_with_fewer_than_two_labels_teach_nothing() -> None:
-    with pytest.raises(InputError, match="found 1 label"):
+    with pytest.raises(InputError, match="learn from: 1 label"):
         train([LabelledAbstract(sentences=("One.", "Two."), labels=("method", "method"))])
-    with pytest.raises(InputError, match="found 0 label"):
+    with pytest.raises(InputError, match="learn from: 0 label"):
         train([])

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-import annot.store.papers as parquet
 import numpy as np
 import pycrfsuite
 import pytest
@@ -30,6 +29,7 @@ from annot.steps import facets, init
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.paper_columns import groups_of
+from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 from demo_collection import papers as demo_papers
 from hypothesis import given
@@ -172,8 +172,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The packaged corpus in shards of 25 papers; every third paper keeps its labels."""
     init.init(tmp_path / "study", name=None, dry_run=False)
     ws = Workspace.open(tmp_path / "study")
-    monkeypatch.setattr(parquet, "ROWS_IN_GROUP", 25)
-    with parquet.PaperWriter(ws.corpus) as writer:
+    monkeypatch.setattr("annot.store.paper_writing.ROWS_IN_GROUP", 25)
+    with PaperWriter(ws.corpus) as writer:
         for paper in mixed():
             writer.add(paper)
     assert len(groups_of(ws.corpus)) >= 4
@@ -274,7 +274,7 @@ def test_a_dry_run_counts_the_same_and_writes_nothing(study: Workspace) -> None:
 def test_a_label_that_the_study_does_not_have_names_the_paper(study: Workspace) -> None:
     label(study)
     before = labels_of(study)
-    with parquet.PaperWriter(study.corpus) as writer:
+    with PaperWriter(study.corpus) as writer:
         writer.add(Paper("q0", "No labels", ("One.", "Two.")))
         writer.add(Paper("q1", "Its own labels", ("One.", "Two.", "Three."), labels=("method", "aims", "tools")))
     with pytest.raises(InputError, match="paper q1 came with the label 'aims', expected one of background"):

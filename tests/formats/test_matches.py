@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.errors import InputError
-from annot.formats.matches import Match, closest, read_matches
+from annot.formats.matches import Match, closest, match_lines, read_matches
 
 
 def test_each_sentence_of_the_query_keeps_its_closest() -> None:
@@ -16,6 +16,12 @@ def test_each_sentence_of_the_query_keeps_its_closest() -> None:
 def test_lines_are_read_by_pair() -> None:
     lines = ['{"query_id": "q", "doc_id": "d", "matches": [[0, 1, 1], [1, 0, 0.25]]}\n', "\n"]
     assert read_matches(lines, name="x") == {("q", "d"): (Match(0, 1, 1.0), Match(1, 0, 0.25))}
+
+
+def test_what_a_system_writes_is_read_again() -> None:
+    found = {"q": {"d": (Match(0, 1, 0.75, -2.5), Match(1, 0, 0.25)), "e": ()}}
+    again = read_matches(match_lines(found).splitlines(), name="x")
+    assert again == {("q", doc_id): matches for doc_id, matches in found["q"].items()}
 
 
 def test_every_fault_is_told_with_its_line() -> None:

@@ -17,7 +17,8 @@ from annot.labelstudio.screens import (
     instructions_html,
     screen_of,
 )
-from annot.settings import LabelSettings, Settings
+from annot.settings import Settings
+from annot.settings.sections import LabelSettings
 from labelling_texts import LABELS, SCALE, task
 
 LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}

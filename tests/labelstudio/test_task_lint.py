@@ -94,7 +94,7 @@ def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: st
 def test_the_reason_for_returning_a_pair_is_read_and_nothing_else_may_stand_there() -> None:
     lint_tasks([returned_task(task(), "Read <the> end & start.")], screen="judge", labels=LABELS, private=PRIVATE)
     for why in ("As A1 has it.", "specter put it first", "ask ann@example.org"):
-        with pytest.raises(LeakError, match="tasks would show") as caught:
+        with pytest.raises(LeakError, match="would show") as caught:
             lint_tasks([returned_task(task(), why)], screen="judge", labels=LABELS, private=PRIVATE)
         assert "the reason for returning the pair names" in caught.value.faults[0]
     made = returned_task(task(), "Read it again.")

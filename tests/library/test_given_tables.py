@@ -193,8 +193,8 @@ def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
             "qrels: row 0: q1 d1 is there twice, expected one final grade",
         ),
         ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
-        ("nowhere.txt", "nowhere.txt: no such file"),
-        (".", ".: not a text file, expected one of TREC's"),
+        ("nowhere.txt", "nowhere.txt: no such file, expected one of TREC's files"),
+        (".", ".: no such file, expected one of TREC's files"),
     ],
 )
 def test_wrong_final_grades_are_refused(given: Any, expected: str) -> None:
@@ -239,7 +239,7 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
             "run: row 1: document 'd' is there twice for query 'q'",
         ),
         (5, "run: found int, expected a TREC file, a DataFrame or a dict"),
-        ("nowhere.run", "nowhere.run: no such file"),
+        ("nowhere.run", "nowhere.run: no such file, expected one of TREC's files"),
         ({"q9": {"d1": 1.0}}, "expected q1, q2"),
     ],
 )

@@ -290,7 +290,7 @@ def test_an_encoder_and_an_import_never_write_over_each_other(folder: Path) -> N
     annot_done("vectors", "import", "specter", *typed, folder=folder)
     refused = annot("encode", "specter", folder=folder)
     assert refused.exit_code == 2
-    assert "holds vectors of semantic-scholar/specter_v1, found allenai/specter" in refused.message()
+    assert "vectors of semantic-scholar/specter_v1, found allenai/specter" in refused.message()
     shutil.rmtree(folder / "corpus/vectors/specter")
     typed = (*typed[:-1], "allenai/specter")
     annot_done("vectors", "import", "specter", *typed, folder=folder)

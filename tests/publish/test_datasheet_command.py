@@ -12,7 +12,7 @@ import pytest
 from annot.demo import packaged
 from annot.records import Judgement
 from annot.release.questions import questions, read_answers, unanswered
-from annot.settings import CollectionSettings
+from annot.settings.sections import CollectionSettings
 from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -19,6 +19,7 @@ from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
+from annot.store.paper_writing import PaperWriter
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from judged_study import ACCOUNTS, SERVER, answered
@@ -65,7 +66,7 @@ def unpooled_title(ws: Workspace, title: str) -> str:
     (part,) = ws.corpus.glob("*.parquet")
     found = list(papers.read_papers(ws.corpus))
     assert found[-1].paper_id == "fic1510"
-    with papers.PaperWriter(ws.corpus, name=part.name) as writer:
+    with PaperWriter(ws.corpus, name=part.name) as writer:
         for paper in (*found[:-1], replace(found[-1], title=title)):
             writer.add(paper)
     return "beir/corpus.jsonl:150"
@@ -176,7 +177,7 @@ def test_makers_named_in_public_and_ids_of_papers_are_no_secrets(ws: Workspace) 
     server = replace(server, task_ids=frozenset({3000001}))
     assert Secret("name", "ada planter") not in secrets_of(study, server, environ={}, allowed=())
     assert Secret("studio id", "3000001") in secrets_of(study, server, environ={}, allowed=())
-    with papers.PaperWriter(ws.corpus) as writer:
+    with PaperWriter(ws.corpus) as writer:
         writer.add(replace(next(papers.read_papers(ws.corpus)), paper_id="3000001"))
     assert Secret("studio id", "3000001") not in secrets_of(study, server, environ={}, allowed=())
 

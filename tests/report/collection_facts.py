@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from annot.formats.csfcube import Material
 from annot.release.collection_facts import CollectionFacts, Terms
-from annot.settings import CollectionSettings
+from annot.settings.sections import CollectionSettings
 from annot.study.corpus_facts import CorpusFacts
 
 

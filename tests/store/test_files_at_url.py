@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.errors import InputError
 from annot.records import Paper
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 from annot.shards import map_shards
 from annot.store.files_at_url import local_copy
 from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns

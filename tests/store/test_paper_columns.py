@@ -7,7 +7,8 @@ from pathlib import Path
 from annot.corpus_filters import normalised_title
 from annot.records import Paper
 from annot.store.paper_columns import groups_of, ids_by_title, known_ids, read_columns
-from annot.store.papers import PaperWriter, read_papers
+from annot.store.paper_writing import PaperWriter
+from annot.store.papers import read_papers
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 

@@ -218,7 +218,7 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
     assert row(pulled, "a1").judged == 2
     sent = send(pushed)
     assert {one.assessor: (one.sent, one.known) for one in sent.projects} == {"a1": (1, 1), "a2": (0, 0)}
-    assert any(note.startswith("a1: 1 task(s) that are not on the server are not sent") for note in sent.notes)
+    assert any(note.startswith("a1: 1 task(s) are not sent again") for note in sent.notes)
     after = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
     assert before.keys() - after.keys() == {"/".join(answered)}
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]

@@ -121,8 +121,8 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
         ("a1", len(pairs), 0, 0),
         ("a2", half, 0, len(pairs) - half),
     ]
-    assert f"a2: {len(pairs) - half} task(s) that are not on the server are not sent" in sent.stderr
-    assert f"a2: {len(pairs) - half} of them stood on the server unanswered" in sent.stderr
+    assert f"a2: {len(pairs) - half} task(s) are not sent again" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them stood there unanswered" in sent.stderr
     assert len(study.on_server("a2")) == half
     annot_done("adjudicate", "push", folder=study.folder)
     assert counting(study) == complete.counting
@@ -226,7 +226,7 @@ def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_
     assert complete.counting[(*settled, "a1")] != 1
     for _ in range(2):
         pulled = annot_done("pull", folder=study.folder)
-        assert "1 answer(s) of 1 pair(s) changed after the pair was adjudicated" in pulled.stderr
+        assert "1 answer(s) changed after their pair was adjudicated" in pulled.stderr
         assert " ".join(settled) in pulled.stderr
     assert annot_done("status", "--json", folder=study.folder).data["overtaken"] == 1
     assert "1 answers changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout

@@ -198,7 +198,7 @@ def test_a_second_adjudicator_is_asked_where_the_study_says_so(disputed: Study) 
     # Nobody else is there yet; the first is not asked again.
     again = send(disputed)
     assert [(one.assessor, one.sent) for one in again.projects] == [("j1", 0)]
-    assert any(note.startswith("2 pair(s) that an adjudicator could not judge wait") for note in again.notes)
+    assert any(note.startswith("2 pair(s) that one could not judge wait") for note in again.notes)
     assessors.add(
         disputed.workspace,
         "j2",

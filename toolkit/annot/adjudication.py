@@ -164,8 +164,6 @@ def assign_adjudicators(
             load[name] += 1
     if stuck:
         raise InputError(
-            f"{len(stuck)} pair(s) have no adjudicator who did not judge them",
-            faults=stuck,
-            hint="add an adjudicator, or set adjudication.adjudicator_may_assess = true in annot.toml",
+            f"{len(stuck)} pair(s) have no adjudicator left", faults=stuck, hint="`annot assessor add --adjudicator`"
         )
     return given

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.records import Paper
-from annot.settings import CorpusSettings
+from annot.settings.sections import CorpusSettings
 
 if TYPE_CHECKING:
     import numpy

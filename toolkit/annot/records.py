@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
+
+Advance = Callable[[int, int | None], None]
+"""Told of progress: done so far, and of how many where that is known."""
 
 
 class Source(StrEnum):

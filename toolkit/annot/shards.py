@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from annot import __version__
 from annot.errors import AnnotError, InputError
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 
 if TYPE_CHECKING:
     from distributed import Client

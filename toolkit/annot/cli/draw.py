@@ -3,10 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command
-from annot.cli.options import ClusterOption, DryRunOption, GrowOption, HourlyRateOption, flag, recorded
+from annot.cli.options import (
+    ClusterOption,
+    DryRunOption,
+    GrowOption,
+    HourlyRateOption,
+    argument,
+    flag,
+    option,
+    recorded,
+)
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
@@ -32,8 +39,7 @@ def pool_build(
     ] = None,
     seed: Annotated[int | None, recorded("Seed of the method order.")] = None,
     query: Annotated[
-        list[str] | None,
-        typer.Option(help="Draw the pools of these queries only; may be repeated.", show_default="all"),
+        list[str] | None, option("Draw the pools of these queries only; may be repeated.", shown="all")
     ] = None,
     redraw: Annotated[
         bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
@@ -74,19 +80,15 @@ def pool_build(
 @command("pool import-run")
 def pool_import_run(
     ws: "Workspace",
-    file: Annotated[Path, typer.Argument(help="A TREC run; its topics are query papers or queries.")],
-    method: Annotated[str, typer.Option(help="The name of the method.")],
+    file: Annotated[Path, argument("A TREC run; its topics are query papers or queries.")],
+    method: Annotated[str, option("The name of the method.")],
     meta: Annotated[
-        Path | None,
-        typer.Option(help="Its metadata, YAML or JSON, with ir_metadata's fields.", show_default="the file's head"),
+        Path | None, option("Its metadata, YAML or JSON, with ir_metadata's fields.", shown="the file's head")
     ] = None,
     foreign: Annotated[
-        str | None,
-        typer.Option(help="Topics that are no query, documents not in the corpus: drop.", show_default="refused"),
+        str | None, option("Topics that are no query, documents not in the corpus: drop.", shown="refused")
     ] = None,
-    duplicates: Annotated[
-        str | None, typer.Option(help="Documents that are there twice: best.", show_default="refused")
-    ] = None,
+    duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
     distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -113,10 +115,10 @@ def pool_import_run(
 @command("pool add", csv=True)
 def pool_add(
     ws: "Workspace",
-    query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")],
-    documents: Annotated[list[str], typer.Argument(metavar="DOC...", help="Papers of the corpus.")],
-    reason: Annotated[str, typer.Option(help="Why: how they were found.")],
-    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    query: Annotated[str, argument("A query id, or the id of a query paper.")],
+    documents: Annotated[list[str], argument("Papers of the corpus.", metavar="DOC...")],
+    reason: Annotated[str, option("Why: how they were found.")],
+    by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -134,18 +136,12 @@ def pool_add(
 @command("pool topup", csv=True)
 def pool_topup(
     ws: "Workspace",
-    method: Annotated[str, typer.Option(help="The method: our own, or one of `pool import-run`.")],
-    file: Annotated[
-        Path | None, typer.Argument(help="Its run, to bring it in first.", show_default="brought in already")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option(min=1, help="How many of its best.", show_default="as each method drew")
-    ] = None,
-    query: Annotated[
-        list[str] | None, typer.Option(help="Add to the pools of these queries only; may be repeated.")
-    ] = None,
-    reason: Annotated[str | None, typer.Option(help="Why.", show_default=False)] = None,
-    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    method: Annotated[str, option("The method: our own, or one of `pool import-run`.")],
+    file: Annotated[Path | None, argument("Its run, to bring it in first.", shown="brought in already")] = None,
+    depth: Annotated[int | None, option("How many of its best.", shown="as each method drew", min=1)] = None,
+    query: Annotated[list[str] | None, option("Add to the pools of these queries only; may be repeated.")] = None,
+    reason: Annotated[str | None, option("Why.", shown=False)] = None,
+    by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -180,14 +176,12 @@ def _added(grown: "Grown") -> str:
 def pool_design(
     ws: "Workspace",
     depth: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Documents of each method; may be repeated.", show_default="several"),
+        list[int] | None, option("Documents of each method; may be repeated.", shown="several", min=1)
     ] = None,
     mode: Annotated[str | None, recorded("round-robin, blocks or depth.")] = None,
     hourly_rate: HourlyRateOption = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(min=0.1, help="What a judgement takes.", show_default="learnt from the judgements there are"),
+        float | None, option("What a judgement takes.", shown="learnt from the judgements there are", min=0.1)
     ] = None,
 ) -> Answer:
     """Print what pools of other depths would hold and cost: sizes, pairs, hours of judging; from pools/rankings/."""
@@ -200,9 +194,7 @@ def pool_design(
 
 
 @command("pool show", csv=True)
-def pool_show(
-    ws: "Workspace", query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")]
-) -> Answer:
+def pool_show(ws: "Workspace", query: Annotated[str, argument("A query id, or the id of a query paper.")]) -> Answer:
     """Print the pool of one query: which method drew each document, at which rank, and which others ranked it."""
     from annot.steps import pool as step
 
@@ -233,8 +225,8 @@ def pool_stats(ws: "Workspace") -> Answer:
 @command("pool compare", needs_study=False)
 def pool_compare(
     ws: "Workspace | None",
-    first: Annotated[Path, typer.Argument(help="A study's folder.")],
-    second: Annotated[Path, typer.Argument(help="Another one.")],
+    first: Annotated[Path, argument("A study's folder.")],
+    second: Annotated[Path, argument("Another one.")],
 ) -> Answer:
     """Print what the pools of two studies share, query paper by query paper."""
     from annot.steps import pool_facts as step

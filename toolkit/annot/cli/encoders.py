@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, flag
-from annot.cli.output import Answer, progress, say
+from annot.cli.options import DryRunOption, argument, flag, option
+from annot.cli.output import Answer, progress, say, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -15,27 +13,26 @@ if TYPE_CHECKING:
 group("encoder", help="Train an encoder as its paper did: contexts, examples, training.")
 
 SystemArgument = Annotated[
-    str, typer.Argument(help="specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's: ts-aspire, ...")
+    str, argument("specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's: ts-aspire, ...")
 ]
 
 
 def own(text: str, **limits: Any) -> Any:
     """An option whose default is that of the system's paper."""
-    return typer.Option(help=text, show_default="the paper's", **limits)
+    return option(text, shown="the paper's", **limits)
 
 
 @command("encoder contexts", alone=False)
 def encoder_contexts(
     ws: "Workspace",
-    files: Annotated[list[Path], typer.Argument(help="Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file of contexts.")],
-    window: Annotated[str, typer.Option(help="What a context is: sentence or paragraph.")] = "sentence",
+    files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
+    out: Annotated[Path, option("The file of contexts.", "--out", "-o")],
+    window: Annotated[str, option("What a context is: sentence or paragraph.")] = "sentence",
     field: Annotated[
-        list[str] | None,
-        typer.Option(help="Field of study of the citing paper; may be repeated.", show_default="all fields"),
+        list[str] | None, option("Field of study of the citing paper; may be repeated.", shown="all fields")
     ] = None,
-    fewest_words: Annotated[int, typer.Option(min=1, help="Words of a context, at least.")] = 5,
-    most_words: Annotated[int, typer.Option(min=1, help="Words of a context, at most.")] = 60,
+    fewest_words: Annotated[int, option("Words of a context, at least.", min=1)] = 5,
+    most_words: Annotated[int, option("Words of a context, at most.", min=1)] = 60,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the co-citation contexts of full texts: which papers of the corpus are cited together, and in what words.
@@ -48,38 +45,35 @@ def encoder_contexts(
     limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
         written = step.write(ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance)
-    return Answer(written, step.describe(written))
+    return Answer(written, told("encoder-contexts", written=written))
 
 
 @command("encoder examples", alone=False)
 def encoder_examples(
     ws: "Workspace",
     system: SystemArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the examples.")],
+    out: Annotated[Path, option("The folder of the examples.", "--out", "-o")],
     contexts: Annotated[
-        Path | None, typer.Option(help="What `annot encoder contexts` wrote; for systems trained on co-citations.")
+        Path | None, option("What `annot encoder contexts` wrote; for systems trained on co-citations.")
     ] = None,
     examples: Annotated[int | None, own("Examples to draw.", min=1)] = None,
-    dev: Annotated[int, typer.Option(min=1, help="Dev examples, at most.")] = 2000,
+    dev: Annotated[int, option("Dev examples, at most.", min=1)] = 2000,
     dev_share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of papers, or of sets cited together, held out for them.")
+        float, option("Share of papers, or of sets cited together, held out for them.", min=0.0, max=1.0)
     ] = 0.2,
-    most_cocited: Annotated[int, typer.Option(min=2, help="Papers cited together, at most, for pairs of papers.")] = 3,
+    most_cocited: Annotated[int, option("Papers cited together, at most, for pairs of papers.", min=2)] = 3,
     mix: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.",
-            show_default="as it comes",
-        ),
+        option("Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.", shown="as it comes"),
     ] = None,
-    easy: Annotated[int, typer.Option(min=0, help="Of triplets: random negatives of a paper.")] = 3,
-    hard: Annotated[int, typer.Option(min=0, help="Of triplets: negatives cited by what the paper cites.")] = 2,
-    sentences: Annotated[int, typer.Option(min=1, help="Of the inverse cloze task: sentences of an abstract.")] = 2,
+    easy: Annotated[int, option("Of triplets: random negatives of a paper.", min=0)] = 3,
+    hard: Annotated[int, option("Of triplets: negatives cited by what the paper cites.", min=0)] = 2,
+    sentences: Annotated[int, option("Of the inverse cloze task: sentences of an abstract.", min=1)] = 2,
     removed: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Of it: how often the sentence is taken out of the abstract.")
+        float, option("Of it: how often the sentence is taken out of the abstract.", min=0.0, max=1.0)
     ] = 0.9,
     with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Annotated[int, option("Random seed.")] = 0,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write examples to train a system on: train.jsonl and dev.jsonl.
@@ -93,35 +87,30 @@ def encoder_examples(
     drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
     draw = step.Draw(*drawn, seed)
     written = step.write(ws, recipe_of(system), contexts=contexts, out=out, draw=draw, dry_run=dry_run)
-    return Answer(written, step.describe(written))
+    return Answer(written, told("encoder-examples", written=written))
 
 
 @command("encoder train", needs_study=False, alone=False)
 def encoder_train(
     ws: "Workspace | None",
     system: SystemArgument,
-    data: Annotated[Path, typer.Option(help="The folder that `annot encoder examples` wrote.")],
+    data: Annotated[Path, option("The folder that `annot encoder examples` wrote.")],
     start: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Weights to start from: a folder, or a system such as specter or scibert-uncased.",
             "--from",
-            help="Weights to start from: a folder, or a system such as specter or scibert-uncased.",
-            show_default="the paper's",
+            shown="the paper's",
         ),
     ] = None,
     align: Annotated[
         str | None,
-        typer.Option(
-            help="Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.",
-            show_default="cosentbert",
+        option(
+            "Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the weights go.", show_default="weights/SYSTEM")
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, ...", show_default="the GPU where there is one")
-    ] = None,
+    out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
+    device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="the GPU where there is one")] = None,
     epochs: Annotated[int | None, own("Times that every example is seen.", min=1)] = None,
     batch: Annotated[int | None, own("Examples of a step.", min=1)] = None,
     at_once: Annotated[int | None, own("Examples read at once; negatives are from among these.", min=1)] = None,
@@ -134,13 +123,10 @@ def encoder_train(
     temperature: Annotated[float | None, own("Of Aspire's weights of sentences.", min=1e-6)] = None,
     entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
     check_every: Annotated[
-        int | None,
-        typer.Option(min=1, help="Steps between two looks at the dev examples.", show_default="a tenth of an epoch"),
+        int | None, option("Steps between two looks at the dev examples.", shown="a tenth of an epoch", min=1)
     ] = None,
-    patience: Annotated[
-        int | None, typer.Option(min=1, help="Looks without a lower dev loss that end it.", show_default="5")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="0")] = None,
+    patience: Annotated[int | None, option("Looks without a lower dev loss that end it.", shown="5", min=1)] = None,
+    seed: Annotated[int | None, option("Random seed.", shown="0")] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
@@ -172,4 +158,4 @@ def encoder_train(
             advance=advance,
             tell=lambda point, steps: say(step.line(point, steps)),
         )
-    return Answer(found, step.describe(found), found.notes)
+    return Answer(found, told("encoder-trained", found=found), found.notes)

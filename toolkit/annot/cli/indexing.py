@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, flag
+from annot.cli.options import ClusterOption, DryRunOption, flag, option
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
@@ -17,9 +15,7 @@ group("index", help="What the ranking methods need of the corpus: made once, use
 @command("index build")
 def index_build(
     ws: "Workspace",
-    memory: Annotated[
-        str, typer.Option(help="What the processes at work may take together; more is refused beforehand.")
-    ] = "4G",
+    memory: Annotated[str, option("What the processes at work may take together; more is refused beforehand.")] = "4G",
     cluster: ClusterOption = None,
     repair: Annotated[
         bool, flag("--repair", "Hold what stands against its hashes first, and make damaged parts again.")

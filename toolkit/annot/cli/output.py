@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -11,9 +11,7 @@ import typer
 
 from annot.cli.waiting import WAITING
 from annot.errors import AnnotError, FindingError
-
-Advance = Callable[[int, int | None], None]
-"""Called with (done so far, total or None)."""
+from annot.records import Advance
 
 
 class Answer(NamedTuple):
@@ -86,20 +84,14 @@ def progress(what: str, *, forecast: bool = False) -> Iterator[Advance]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    left = (TextColumn("left:"), TimeRemainingColumn()) if forecast else ()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left)
+    left = (bars.TextColumn("left:"), bars.TimeRemainingColumn()) if forecast else ()
+    name = bars.TextColumn("{task.description}")
+    done = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeElapsedColumn())
     WAITING.stop()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars.Progress(name, *done, *left, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
     WAITING.__enter__()

@@ -33,7 +33,7 @@ def corpus_contents(ws: "Workspace") -> Answer:
 
     with progress("comparing papers") as advance:
         found = step.contents(ws, advance=advance)
-    return Answer(found, step.describe_contents(found))
+    return Answer(found, told("contents", found=found, reported=step.REPORTED))
 
 
 @command("corpus add")
@@ -55,7 +55,7 @@ def corpus_add(
 
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
-    return Answer(added, step.describe(added))
+    return Answer(added, told("added", added=added, reported=step.REPORTED))
 
 
 group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")
@@ -75,7 +75,7 @@ def citations_add(
 
     with progress("reading citations") as advance:
         added = step.add(ws, files, dry_run=dry_run, advance=advance)
-    return Answer(added, step.describe(added))
+    return Answer(added, told("citations", added=added))
 
 
 @command("facets", verbs=True)
@@ -90,7 +90,7 @@ def facets_label(
 
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
-    return Answer(labelled, step.describe(labelled))
+    return Answer(labelled, told("facets", labelled=labelled))
 
 
 @command("facets train", needs_study=False)
@@ -107,7 +107,7 @@ def facets_train(
     from annot.steps import facets as step
 
     trained = step.train(file, out=out, held_out=held_out, ws=ws)
-    return Answer(trained, step.describe_trained(trained))
+    return Answer(trained, told("trained", trained=trained))
 
 
 @command("facets push", server=True)
@@ -151,10 +151,11 @@ def query_sample(
     seed: SeedOption = None,
 ) -> Answer:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
+    from annot.selection.sheet import SHEET
     from annot.steps import query as step
 
     sampled = step.sample(ws.replaced("queries", per_period=per_period).replaced(seed=seed), out=out)
-    return Answer(sampled, step.describe_sampled(sampled), sampled.notes)
+    return Answer(sampled, told("sampled", sampled=sampled, sheet=SHEET), sampled.notes)
 
 
 @command("query choose")

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, flag
+from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 group("vectors", help="Import vectors of papers and of words that were made elsewhere.")
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="The name of the set; it is a pooling method and a system at once.")
+    str, argument("The name of the set; it is a pooling method and a system at once.", metavar="NAME")
 ]
 HalfOption = Annotated[bool, flag("--float16", "Keep half precision: half the disk.")]
 
@@ -24,29 +22,21 @@ HalfOption = Annotated[bool, flag("--float16", "Keep half precision: half the di
 def vectors_import(
     ws: "Workspace",
     name: NameArgument,
-    files: Annotated[list[Path], typer.Argument(help="Files of one format.")],
+    files: Annotated[list[Path], argument("Files of one format.")],
     form: Annotated[
         str | None,
-        typer.Option(
-            "--format", help="semantic-scholar (JSON Lines), npy, parquet or safetensors.", show_default="by file name"
-        ),
+        option("semantic-scholar (JSON Lines), npy, parquet or safetensors.", "--format", shown="by file name"),
     ] = None,
-    ids: Annotated[
-        Path | None, typer.Option(help="Of npy and safetensors: the id of each row, one a line.", show_default=False)
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Of Parquet: the column of ids.", show_default="found by name")
-    ] = None,
+    ids: Annotated[Path | None, option("Of npy and safetensors: the id of each row, one a line.", shown=False)] = None,
+    id_column: Annotated[str | None, option("Of Parquet: the column of ids.", shown="found by name")] = None,
     vector_column: Annotated[
-        str | None,
-        typer.Option(help="Of Parquet: the column of vectors; of safetensors: the tensor.", show_default="found"),
+        str | None, option("Of Parquet: the column of vectors; of safetensors: the tensor.", shown="found")
     ] = None,
     space: Annotated[
-        str | None,
-        typer.Option(help="The space they lie in, such as allenai/specter2.", show_default="as the files say"),
+        str | None, option("The space they lie in, such as allenai/specter2.", shown="as the files say")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="What made them.", show_default="the space")] = None,
-    metric: Annotated[str, typer.Option(help="How they are compared: l2 or cosine.")] = "l2",
+    model: Annotated[str | None, option("What made them.", shown="the space")] = None,
+    metric: Annotated[str, option("How they are compared: l2 or cosine.")] = "l2",
     half: HalfOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -75,7 +65,7 @@ def vectors_import(
 @command("vectors import-words")
 def vectors_import_words(
     ws: "Workspace",
-    file: Annotated[Path, typer.Argument(help="word2vec text or binary, fastText .vec or .bin; also as .gz.")],
+    file: Annotated[Path, argument("word2vec text or binary, fastText .vec or .bin; also as .gz.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Import word vectors; they are used instead of training some, until corpus/word-vectors is removed.
@@ -106,19 +96,15 @@ def encode(
     name: NameArgument,
     model: Annotated[
         str | None,
-        typer.Option(
-            help="A folder of weights, or a model in the hub's cache; sentence-transformers or transformers.",
-            show_default="the system NAME of `annot run list`",
+        option(
+            "A folder of weights, or a model in the hub's cache; sentence-transformers or transformers.",
+            shown="the system NAME of `annot run list`",
         ),
     ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="How the vectors are compared: l2 or cosine.", show_default="the model's")
-    ] = None,
+    metric: Annotated[str | None, option("How the vectors are compared: l2 or cosine.", shown="the model's")] = None,
     half: Annotated[bool, flag("--float16", "Keep half precision, and compute in it on a GPU.")] = False,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, ...", show_default="a GPU where there is one")
-    ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Papers read at once; more suits a GPU.")] = 32,
+    device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="a GPU where there is one")] = None,
+    batch: Annotated[int, option("Papers read at once; more suits a GPU.", min=1)] = 32,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:

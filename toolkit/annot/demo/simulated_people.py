@@ -20,7 +20,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import split_key
-from annot.records import Asked, Query
+from annot.records import Advance, Asked, Query
 from annot.stats.seeding import generator
 from annot.steps import adjudicate, push
 from annot.store import people, projects
@@ -33,7 +33,6 @@ from annot.study.workspace import Workspace
 Relevance = Callable[[Query, str], float]
 """How similar a document is to a query in truth, in [0, 3]."""
 
-Advance = Callable[[int, int | None], None]
 
 Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None] | None]
 """A person's answer to what is asked, and, where it is a decision, why the assessors differ; None leaves it open."""

@@ -171,15 +171,12 @@ def _workspace(folder: Path) -> Workspace:
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
-            raise InputError(
-                f"{folder}: not empty, and not a demo study", hint="name another folder: annot demo FOLDER"
-            )
+            raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
-            f"{folder}: holds the study {ws.settings.collection.name!r}, expected an empty folder or the demo's",
-            hint="name another folder: annot demo FOLDER",
+            f"{folder}: holds another study, {ws.settings.collection.name!r}", hint="name another: annot demo FOLDER"
         )
     init(folder, name=None, dry_run=False)
     if not answers_file(ws).exists():

@@ -183,9 +183,7 @@ def of_runs(
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
                 if not members:
-                    raise InputError(
-                        f"{facet}: no development fold on record", hint="draw folds with `annot query folds`"
-                    )
+                    raise InputError(f"{facet}: no development fold on record", hint="draw folds: `annot query folds`")
             whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering

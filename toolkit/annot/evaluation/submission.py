@@ -61,12 +61,17 @@ def look(
         "duplicates": double,
         "ties": tied,
     }
+    return findings_of(found)
+
+
+def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[Finding, ...]:
+    """What was found: by its kind the (query, document) of each place, the document empty where none is meant."""
     return tuple(
         Finding(
             what,
             len(pairs),
-            len({query_id for query_id, _ in pairs}),
-            tuple(" ".join(pair).strip() for pair in pairs[:EXAMPLES]),
+            len({query for query, _ in pairs}),
+            tuple(" ".join(one).strip() for one in pairs[:EXAMPLES]),
         )
         for what, pairs in found.items()
         if pairs

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from annot.errors import MissingInput
-from annot.exchange.connection import Away, on_servers
 from annot.exchange.locating import locate, marker_of
 from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
-from annot.exchange.sending import Advance, counting
-from annot.exchange.whose_server import isolated
+from annot.exchange.sending import counting
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
-from annot.records import OLDER, SUPERSEDED, Asked
+from annot.records import OLDER, SUPERSEDED, Advance, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import Shown, read_shown
@@ -84,30 +82,6 @@ class Seen(NamedTuple):
     """Before the latest change, by as much as another may come late; as the server writes it."""
     late: frozenset[tuple[str | None, str | None]]
     """The tasks that were changed since then: key and moment."""
-
-
-def collect_all(
-    ws: Workspace,
-    store: Store,
-    take: Callable[[Haul], None],
-    *,
-    round: Round,
-    hint: str,
-    advance: Advance,
-    seen: dict[int, Seen] | None = None,
-) -> tuple[Away, ...]:
-    """`take` each project of the round, server by server. hint: how the tasks are sent, for when none were."""
-    with store.read() as session:
-        sent = projects.read_projects(session, round=round)
-    names = sorted({project.assessor for project in sent if project.remote_id is not None})
-    if not names and isolated(ws):
-        raise MissingInput("nothing was sent", hint=hint)
-
-    def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
-            take(haul)
-
-    return on_servers(ws, store, names, take_each)
 
 
 def collect(

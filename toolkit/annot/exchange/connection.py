@@ -36,9 +36,7 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     if isolated(ws):
         assert person is not None
         if ws.studio_url is not None and person not in people_at(ws, ws.studio_url, [person]):
-            raise InputError(
-                f"{ws.studio_url} is not the server of {person}", hint="leave out --url and LABEL_STUDIO_URL"
-            )
+            raise InputError(f"{ws.studio_url}: not the server of {person}", hint="leave out --url or LABEL_STUDIO_URL")
         place = place_of(ws, person)
     elif ws.studio_url is None:
         # A key in the environment is for the server named there, not for the local one.
@@ -46,9 +44,7 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     else:
         place = Place(ws.studio_url, ws.studio_token or "", here=False)
     if not place.token:
-        raise StudioError(
-            f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings"
-        )
+        raise StudioError(f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to one of your account there")
     with Gateway(place.url, place.token, keys=partial(task_keys, ws)) as gateway:
         gateway.whoami()
         yield gateway

@@ -53,8 +53,7 @@ class Twins(NamedTuple):
         """What a person should know of them."""
         removed = [f"{assessor}: removed {self.removed} empty project(s) that the server had made twice"]
         return (removed if self.removed else []) + [
-            f"{assessor}: project {twin.project_id} carries the same marker, with {twin.tasks} task(s) and "
-            f"{twin.annotations} annotation(s) that are never read; look at it in Label Studio and delete it"
+            f"{assessor}: project {twin.project_id}, a twin of {twin.tasks} task(s), is never read: look, and delete it"
             for twin in self.left
         ]
 

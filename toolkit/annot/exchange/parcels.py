@@ -110,11 +110,7 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
         for word in named_in(text, words)
     ]
     if faults:
-        raise LeakError(
-            "the project would show what nobody must see; nothing was sent",
-            faults=faults,
-            hint="change name or title under [collection] in annot.toml",
-        )
+        raise LeakError("the project would tell; nothing was sent", faults=faults, hint="change [collection]")
 
 
 def _not_to_be_known(

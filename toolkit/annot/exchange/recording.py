@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from annot.errors import FindingError
-from annot.exchange.collecting import Found, Haul
-from annot.exchange.connection import Away, away_finding
+from annot.errors import FindingError, MissingInput
+from annot.exchange.collecting import Found, Haul, Seen, collect
+from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.rounds import ANSWERS
-from annot.records import OLDER, Judgement
+from annot.exchange.whose_server import isolated
+from annot.labelstudio.gateway import Gateway
+from annot.records import OLDER, Advance, Judgement
+from annot.store import projects
 from annot.store.database import Store
-from annot.store.projects import Project
+from annot.store.projects import Project, Round
 from annot.store.revisions import R, Sourced
+from annot.study.workspace import Workspace
 
 SHOWN_PAIRS = 3
 
@@ -79,6 +83,43 @@ class Pulled:
         return FindingError(both, faults=[*lost.faults, *away.faults], hint=f"{lost.hint}; {away.hint}")
 
 
+class Taken(NamedTuple):
+    """What became of one project."""
+
+    row: Collected
+    notes: Sequence[str]
+    lost: Sequence[Lost] = ()
+
+
+def pull_round(
+    ws: Workspace,
+    store: Store,
+    take: Callable[[Haul], Taken],
+    *,
+    round: Round,
+    hint: str,
+    advance: Advance,
+    accept_deletions: bool = False,
+    seen: dict[int, Seen] | None = None,
+) -> Pulled:
+    """`take` each project of the round, server by server. hint: how the tasks are sent, for when none were."""
+    with store.read() as session:
+        sent = projects.read_projects(session, round=round)
+    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+    if not names and isolated(ws):
+        raise MissingInput("nothing was sent", hint=hint)
+    taken: list[Taken] = []
+
+    def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
+            taken.append(take(haul))
+
+    away = on_servers(ws, store, names, take_each)
+    notes = (*(note for one in taken for note in one.notes), *away_notes(away))
+    lost = tuple(answer for one in taken for answer in one.lost)
+    return Pulled(tuple(one.row for one in taken), notes, lost, accept_deletions, away)
+
+
 def record_haul(
     store: Store,
     haul: Haul,
@@ -87,7 +128,7 @@ def record_haul(
     assigned: int,
     what: str,
     accept_deletions: bool,
-) -> tuple[Collected, list[str], list[Lost]]:
+) -> Taken:
     """Append what one project brought, and say what it came to. what: what an answer is called.
 
     With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
@@ -119,7 +160,7 @@ def record_haul(
     )
     answers = [(missing.line.stands.record.asked, missing.why) for missing in haul.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why) for asked, why in answers]
-    return row, [*haul.notes, *haul.flagged(what), *_stands(haul, older, lost if withdrawn else [])], lost
+    return Taken(row, [*haul.notes, *haul.flagged(what), *_stands(haul, older, lost if withdrawn else [])], lost)
 
 
 def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced[Judgement]:
@@ -159,10 +200,7 @@ def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     if haul.edited:
         yield f"{person}: {haul.edited} answer(s) were changed by somebody else; the person's own answers count"
     if older:
-        yield (
-            f"{person}: the server holds {older} answer(s) in an earlier state, as after a restore from a backup; "
-            "those on record count"
-        )
+        yield f"{person}: the server holds {older} answer(s) in an earlier state; those on record count"
     if withdrawn:
         yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot judgements withdrawn` lists them"
 

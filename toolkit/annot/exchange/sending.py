@@ -15,7 +15,7 @@ from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
-from annot.records import Asked
+from annot.records import Advance, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
@@ -23,8 +23,6 @@ from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +162,10 @@ def _send(
         sent.append(Sent(parcel.assessor, planned, there, new, withdrawn, delivery.spared, address, updated))
         if delivery.spared:
             notes.append(
-                f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
-                "are on record and count, and nobody is asked twice"
+                f"{parcel.assessor}: {delivery.spared} task(s) are not sent again: their answers are on record"
             )
         if delivery.removed:
-            notes.append(
-                f"{parcel.assessor}: {delivery.removed} of them stood on the server unanswered and are deleted there: "
-                "the server has an earlier state than the record, as after a restore from a backup"
-            )
+            notes.append(f"{parcel.assessor}: {delivery.removed} of them stood there unanswered and are deleted")
         notes += twins.notes(parcel.assessor)
     return sent, notes
 

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.exchange.collecting import Found, Haul, collect_all
-from annot.exchange.connection import away_notes
-from annot.exchange.recording import Collected, Pulled, sourced_judgement
-from annot.exchange.sending import Advance
+from annot.exchange.collecting import Found, Haul
+from annot.exchange.recording import Collected, Pulled, Taken, pull_round, sourced_judgement
+from annot.records import Advance
 from annot.store import trials
 from annot.store.database import Store
 from annot.store.hidden_gold import read_hidden
@@ -26,10 +25,8 @@ def pull_answers(
     ws: Workspace, store: Store, round: Round, *, hint: str, advance: Advance, source_of: SourceOf | None = None
 ) -> Pulled:
     """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
-    rows: list[Collected] = []
-    notes: list[str] = []
 
-    def take(haul: Haul) -> None:
+    def take(haul: Haul) -> Taken:
         recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
         with store.begin() as session:
             source = (lambda _: round) if source_of is None else source_of(session, haul)
@@ -45,13 +42,11 @@ def pull_answers(
                 if answer.counts and answer.assessor == haul.project.assessor
             ]
         flagged = sum(bool(found.reading.flags) for found in haul.found)
-        rows.append(
-            Collected(haul.project.assessor, assigned, len(counting), recorded.added, recorded.revised, flagged, lost=0)
-        )
-        notes.extend([*haul.notes, *haul.flagged("answer")])
+        answers = (len(counting), recorded.added, recorded.revised, flagged)
+        row = Collected(haul.project.assessor, assigned, *answers, lost=0)
+        return Taken(row, [*haul.notes, *haul.flagged("answer")])
 
-    away = collect_all(ws, store, take, round=round, hint=hint, advance=advance)
-    return Pulled(tuple(rows), (*notes, *away_notes(away)), away=away)
+    return pull_round(ws, store, take, round=round, hint=hint, advance=advance)
 
 
 def without_hidden_gold(session: Session, haul: Haul) -> Haul:

@@ -83,18 +83,13 @@ def place_of(ws: Workspace, person: str | None) -> Place:
             kept = json.loads(path.read_text(encoding="utf-8"))
             return Place(str(kept["url"]), str(kept["token"]), here=False)
         except (ValueError, KeyError, TypeError):
-            raise StudioError(
-                f"{path}: cannot be read", hint=f"name it again: `annot assessor server {person} --url ADDRESS`"
-            ) from None
+            raise StudioError(f"{path}: cannot be read", hint=f"`annot assessor server {person} --url URL`") from None
     folder = studio_folder(ws, person)
     running = server.status(folder)
     if running is not None:
         return Place(running.url, server.credentials(folder).token, here=True)
     if person is None:
-        raise StudioError(
-            "no Label Studio is named, and no local one runs here",
-            hint="set LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or start one with `annot studio up`",
-        )
+        raise StudioError("no Label Studio is named or runs here", hint="`annot studio up`, or set LABEL_STUDIO_URL")
     what = "the server of {person} does not run" if folder.is_dir() else "no server of {person} is known here"
     raise StudioError(what.format(person=person), hint=HINT.format(person=person))
 

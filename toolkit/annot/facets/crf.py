@@ -49,10 +49,7 @@ def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
         trainer.append(features(abstract.sentences), abstract.labels)
         seen.update(abstract.labels)
     if len(seen) < 2:
-        raise InputError(
-            f"nothing to learn from: found {len(seen)} label(s) in the training abstracts, expected at least 2",
-            hint="every sentence has one of the labels of the study, and they differ",
-        )
+        raise InputError(f"nothing to learn from: {len(seen)} label(s) in the training abstracts, expected 2 or more")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         trainer.train(str(path))
@@ -77,7 +74,7 @@ class Labeller:
         self._weights = read_weights(_uncompressed(model, name), name=name)
         if FEATURE_SET not in self._weights.attributes:
             raise InputError(
-                f"{name}: the model was trained on other features than {FEATURE_SET!r}, which this program computes",
+                f"{name}: trained on other features than {FEATURE_SET!r}",
                 hint="train it again with `annot facets train FILE`",
             )
         self.labels = self._weights.labels

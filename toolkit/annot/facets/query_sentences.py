@@ -27,8 +27,7 @@ def make_query(
     check_facet(facet, facets=facets)
     if len(labels) != len(paper.sentences):
         raise InputError(
-            f"paper {paper.paper_id}: found {len(labels)} label(s) for {len(paper.sentences)} sentence(s)",
-            hint="label the corpus again with `annot facets`",
+            f"paper {paper.paper_id}: {len(labels)} labels, {len(paper.sentences)} sentences", hint="run `annot facets`"
         )
     if sentences is None:
         positions = facet_sentences(labels, facet, facets=facets)

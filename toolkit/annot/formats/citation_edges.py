@@ -110,10 +110,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
     at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
     if len(at) < 2 and len(heads) != 2:
-        raise InputError(
-            f"{name}: found {len(heads)} columns, expected two, citing and cited",
-            hint="name the columns `citing` and `cited` in the first line, or keep two",
-        )
+        raise InputError(f"{name}: {len(heads)} columns, expected citing and cited", hint="name them in the first line")
     header = first if len(at) == 2 else None
     places = (at[0], at[1]) if header else (0, 1)
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
+from annot.formats.paper_lines import number_as_text
 from annot.formats.sentences import split_sentences
 
 Window = Literal["sentence", "paragraph"]
@@ -73,15 +74,11 @@ def _contexts(part: _Paragraph, linked: Mapping[str, str], window: Window) -> It
             yield Context(" ".join(sentence.split()), tuple(sorted(cited)), unlinked)
 
 
-def _as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 def _empty(value: Any) -> Any:
     return [] if value is None else value
 
 
-_Id = Annotated[str, BeforeValidator(_as_text)]
+_Id = Annotated[str, BeforeValidator(number_as_text)]
 
 
 class _Span(BaseModel):

@@ -34,7 +34,7 @@ class Faults:
             raise InputError(
                 f"{self.name}: {len(self.found)} faults, reading stopped",
                 faults=self.found,
-                hint="look at the first one: the file may be of another format",
+                hint="is it of another format?",
             )
 
     def raise_if_any(self, *, hint: str | None = None) -> None:

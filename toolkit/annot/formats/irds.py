@@ -22,10 +22,7 @@ def dataset_id(name: str) -> str:
     """
     found = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
     if not found:
-        raise InputError(
-            f"collection name {name!r}: no letter or digit (a to z, 0 to 9) in it",
-            hint="set collection.name in annot.toml",
-        )
+        raise InputError(f"collection name {name!r}: no letter or digit (a-z, 0-9) in it", hint="set collection.name")
     return found
 
 

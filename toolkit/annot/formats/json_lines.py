@@ -40,22 +40,6 @@ def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterato
                 faults.add(problem, line=number)
 
 
-def whole_json(file: Iterable[str]) -> Iterator[str]:
-    """The lines of a file that is one JSON text, one record a line: the values of its object (as SciDocs writes its
-    papers by id) or the entries of its list. JSON Lines come back as they are."""
-    text = "".join(file)
-    try:
-        records = json.loads(text)
-    except (ValueError, RecursionError):
-        yield from text.splitlines()
-        return
-    several = isinstance(records, list) or (
-        isinstance(records, dict) and all(isinstance(record, dict) for record in records.values())
-    )
-    for record in (records.values() if isinstance(records, dict) else records) if several else [records]:
-        yield json.dumps(record)
-
-
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     """One record a line."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -88,11 +88,12 @@ def _digits(value: object) -> object:
     return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,4}", value) else value
 
 
-def _number_as_text(value: object) -> object:
+def number_as_text(value: object) -> object:
+    """An id that came as a whole number, as text; anything else as it is."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-_Id = Annotated[str, BeforeValidator(_number_as_text), AfterValidator(_without_white_space)]
+_Id = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
 _Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
 
 

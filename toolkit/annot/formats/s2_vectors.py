@@ -41,9 +41,9 @@ class Spaces:
         tally.space = space
         if len(self._said) > 1:
             raise InputError(
-                "the files hold vectors of two spaces, which must never be mixed",
-                faults=[f"{place}: {one}" for one, place in self._said.items()],
-                hint="import each space under a name of its own",
+                "the files hold two spaces",
+                faults=[f"{at}: {one}" for one, at in self._said.items()],
+                hint="import each alone",
             )
 
 

@@ -75,10 +75,7 @@ def grades_named(given: Sequence[str], scale: Sequence[str]) -> dict[str, int | 
         value, sign, grade = text.rpartition("=")
         value, grade = value.strip(), grade.strip()
         if not sign or not value or not (grade.casefold() in NO_GRADE or grade in map(str, range(len(scale)))):
-            raise InputError(
-                f"--grade {text!r}: expected VALUE=GRADE, with a grade from 0 to {len(scale) - 1} or none",
-                hint='for example --grade "Highly relevant=3"',
-            )
+            raise InputError(f"--grade {text!r}: expected VALUE=GRADE, a grade from 0 to {len(scale) - 1} or none")
         found[value] = None if grade.casefold() in NO_GRADE else int(grade)
     return found
 
@@ -95,9 +92,7 @@ def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], 
     if not isinstance(tasks, list):
         raise InputError(f"{faults.name}: found {type(tasks).__name__}, expected a list of tasks", hint=hint)
     if any(isinstance(task, dict) and "annotation_id" in task and "annotations" not in task for task in tasks):
-        raise InputError(
-            f"{faults.name}: is Label Studio's JSON-MIN, which leaves out skipped and revised annotations", hint=hint
-        )
+        raise InputError(f"{faults.name}: JSON-MIN, which leaves out skipped and revised annotations", hint=hint)
     for at, task in enumerate(tasks, start=1):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
             faults.add("no data, expected a task of Label Studio", place=f"entry {at}")

@@ -18,6 +18,7 @@ import yaml
 
 from annot.errors import InputError
 from annot.formats.faults import Faults, json_problem, numbered
+from annot.formats.trec import finite
 from annot.names import near
 from annot.records import ScoredDoc
 
@@ -116,7 +117,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
             faults.add(f"{len(columns)} columns, expected 6", line=number)
             continue
         query_id, _, doc_id, rank, score, tag = columns
-        value = _finite(score)
+        value = finite(score)
         if value is None:
             faults.add(f"score {score!r}, expected a finite number", line=number)
             continue
@@ -186,11 +187,3 @@ def _metadata(text: str, faults: Faults) -> dict[str, Any]:
     # Through JSON, in which it is kept: a date becomes text.
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain
-
-
-def _finite(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text else None

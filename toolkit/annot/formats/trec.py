@@ -41,7 +41,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         tag = found_tag if tag is None else tag
         if found_tag != tag:
             faults.add(f"tag {found_tag!r}, expected {tag!r} as in the lines before", line=number)
-        value = _finite(score)
+        value = finite(score)
         if value is None:
             faults.add(f"score {score!r}, expected a finite number", line=number)
         documents = scored.setdefault(query_id, {})
@@ -128,7 +128,8 @@ def write_qrels(qrels: Iterable[Qrel]) -> str:
     return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
 
-def _finite(text: str) -> float | None:
+def finite(text: str) -> float | None:
+    """The number that the text is; None for any other text, nan and infinity."""
     try:
         value = float(text)
     except ValueError:

@@ -105,9 +105,7 @@ def _column(path: Path, names: Sequence[str], asked: str | None, usual: Sequence
         raise InputError(f"{path}: column {asked!r}: not in it; {near(asked, names)}")
     found = asked or next((name for name in usual if name in names), None)
     if found is None:
-        raise InputError(
-            f"{path}: found the columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}"
-        )
+        raise InputError(f"{path}: found columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}")
     return found
 
 

@@ -93,14 +93,13 @@ def deliver(
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
-            f"{len(lost)} of {len(keys)} tasks are not on the server after the import, among them {lost[0]}",
-            hint="run the command again: it sends only what is missing",
+            f"{len(lost)} of {len(keys)} tasks did not arrive, {lost[0]} among them", hint="run the command again"
         )
     doubled = [key for key in keys if len(copies[key]) > 1]
     if doubled:
         raise StudioError(
-            f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
-            hint=f"look at {', '.join(doubled[:3])} and delete one each",
+            f"project {project_id}: tasks stand twice, both annotated",
+            hint=f"delete one of each: {', '.join(doubled[:3])}",
         )
     task_ids = {key: copies[key][0].task_id for key in keys}
     renewed = len(again.intersection(task["data"][KEY] for task in missing))
@@ -195,9 +194,7 @@ def _copies_that_stay(
         for task in surplus:
             server.delete_task(task.task_id)
         listed = server.tasks_of(project_id)
-    raise StudioError(
-        f"project {project_id}: second copies of tasks keep appearing", hint="is another push running? Let it end first"
-    )
+    raise StudioError(f"project {project_id}: second copies of tasks keep appearing", hint="end the other push first")
 
 
 def _surplus(copies: list[StudioTask]) -> list[StudioTask]:

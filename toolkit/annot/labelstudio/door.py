@@ -48,14 +48,13 @@ class Door:
     ) -> None:
         if "@" in url:
             raise StudioError(
-                "the address of Label Studio holds a user name or a password (an @ stands in it)",
-                hint="take them out of LABEL_STUDIO_URL or --url; the token in LABEL_STUDIO_API_KEY is enough",
+                "the address of Label Studio holds a user name or a password",
+                hint="take what stands before @ out of it",
             )
         self.url = url.rstrip("/")
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):
             raise StudioError(
-                "the token is empty or holds spaces or letters no token has",
-                hint="set LABEL_STUDIO_API_KEY to a token from Label Studio's Account & Settings",
+                "LABEL_STUDIO_API_KEY is no token", hint="take one from Label Studio's Account & Settings"
             )
         from annot.labelstudio.patience import PatientClient
 

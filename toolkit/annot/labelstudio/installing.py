@@ -88,8 +88,8 @@ def _run(command: list[str], log: Path, mode: str) -> None:
         ended = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=environment, check=False)
     if ended.returncode:
         raise StudioError(
-            f"installing Label Studio failed; the end of {log}:\n{tail(log)}",
-            hint=f"install it by hand into an environment and name that in {ENVIRONMENT_VARIABLE}",
+            f"Label Studio cannot be installed; the end of {log}:\n{tail(log)}",
+            hint=f"or name one: {ENVIRONMENT_VARIABLE}",
         )
 
 

@@ -66,7 +66,5 @@ def local_secrets(folder: Path) -> LocalSecrets:
                     addresses.add(address)
                     names.add(" ".join(name).strip())
     except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
-        raise StudioError(
-            f"{path}: cannot be read: {error}", hint="a release is searched for what stands there; repair or remove it"
-        ) from None
+        raise StudioError(f"{path}: cannot be read: {error}", hint="repair or remove it: it holds secrets") from None
     return LocalSecrets(frozenset(addresses - {""}), frozenset(names - {""}), frozenset(tokens - {""}))

@@ -64,9 +64,7 @@ def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:
     try:
         LabelInterface(xml).validate()
     except Exception as error:  # the library raises many kinds, its own and lxml's
-        raise InputError(
-            f"{template}: the labelling configuration is not valid: {error}", hint="correct the template"
-        ) from None
+        raise InputError(f"{template}: not a valid labelling configuration: {error}", hint="correct it") from None
     faults = _faults(xml, grades=grades)
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")

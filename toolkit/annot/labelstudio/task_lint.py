@@ -227,5 +227,5 @@ def lint_tasks(tasks: Sequence[Payload], *, screen: Screen, labels: Sequence[str
         ]
     if faults:
         raise LeakError(
-            f"{len(faults)} fault(s): tasks would show what assessors must not see; nothing was sent", faults=faults
+            f"{len(faults)} task(s) would show what assessors must not see; nothing was sent", faults=faults
         )

@@ -15,7 +15,7 @@ from annot.agreement.pooled import interval_of, pooled_between
 from annot.agreement.ratings import POLICIES
 from annot.agreement.tables import agreement_table
 from annot.errors import InputError
-from annot.library import tidy
+from annot.library import agreement_tables
 from annot.library.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
@@ -165,7 +165,7 @@ def measure_agreement(
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
     data = to_json(table)
-    figures, by_query = tidy.agreement(data), tidy.agreement_by_query(data)
+    figures, by_query = agreement_tables.agreement(data), agreement_tables.agreement_by_query(data)
     if final is None:
         figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
         by_query = by_query[by_query["adjudication"] != "after"]
@@ -252,4 +252,4 @@ def _of_items(
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
         figures[name] = to_json(value), to_json(interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
-    return tidy.pooled(figures, pairs=judged_twice)
+    return agreement_tables.pooled(figures, pairs=judged_twice)

@@ -12,7 +12,8 @@ from annot.library import tidy
 from annot.library.given import runs_in
 from annot.pooling import draw
 from annot.records import Pool
-from annot.settings import DrawMode, Settings
+from annot.settings import Settings
+from annot.settings.sections import DrawMode
 from annot.stats.values import to_json
 
 _DEFAULT = Settings()

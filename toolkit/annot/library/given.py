@@ -19,12 +19,14 @@ from annot.formats.trec import read_qrels, read_run
 from annot.library.given_tables import COLUMNS, LONG, as_frame, called, id_in, items_of, rows_of
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.study.given_files import given_text
 
 EVERYTHING = "together"
 """The facet of queries that have none."""
 UNNAMED = "run"
 """The tag of a run that has none."""
 WIDEST_SCALE = 100
+TREC = "one of TREC's files"
 """A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
 
 RunsByTag = dict[str, dict[str, Ranking]]
@@ -89,7 +91,10 @@ def qrels_in(given: Any) -> GivenQrels:
     name = "qrels"
     if isinstance(given, str | os.PathLike):
         path = Path(given)
-        given = pd.DataFrame(read_qrels(_lines(path), name=str(path)), columns=["query", "document", "grade"])
+        given = pd.DataFrame(
+            read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
+            columns=["query", "document", "grade"],
+        )
     if isinstance(given, Mapping):
         rows = [
             (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
@@ -123,7 +128,7 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
     these; or `{tag: any of these}`. Raises InputError with every fault.
     """
     if isinstance(given, str | os.PathLike):
-        run = read_run(_lines(Path(given)), name=str(given))
+        run = read_run(given_text(Path(given), expected=TREC).splitlines(), name=str(given))
         return {run.tag: run.rankings}
     if isinstance(given, pd.DataFrame):
         return _runs_of_frame(given, name)
@@ -237,12 +242,3 @@ def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str,
     text = id_in(value, field, label, faults)
     if of.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (IsADirectoryError, UnicodeDecodeError):
-        raise InputError(f"{path}: not a text file, expected one of TREC's") from None

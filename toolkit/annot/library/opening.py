@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from annot.library import tidy
+from annot.library import agreement_tables, tidy
 from annot.stats.values import to_json
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -81,7 +81,7 @@ class OpenStudy:
         """
         from annot.study.measured import agreement_of
 
-        return tidy.agreement(to_json(agreement_of(self._snapshot)))
+        return agreement_tables.agreement(to_json(agreement_of(self._snapshot)))
 
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:

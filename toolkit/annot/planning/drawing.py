@@ -56,8 +56,8 @@ def draw_plan(
         not standing or any((query_id, doc) not in have for query_id in missing for doc in missing[query_id])
     ):
         raise InputError(
-            f"{len(set(assessors))} assessor(s), expected at least {per_pair}: each pair is judged by {per_pair}",
-            hint="add them with `annot assessor add`",
+            f"{len(set(assessors))} assessor(s), expected at least {per_pair}",
+            hint="`annot assessor add` adds people",
         )
     teams = _Teams(sorted(set(assessors)), queries, seed, shares or {})
     for (query_id, _doc_id), members in have.items():

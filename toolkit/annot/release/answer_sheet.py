@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
 from annot.release.questions import Answers, answer_sheet, questions, unanswered
 from annot.release.questions import read_answers as parse_answers
+from annot.study.given_files import given_text
 from annot.study.workspace import Workspace, write_file
 
 ANSWERS_FILE = "datasheet.toml"
@@ -32,11 +32,7 @@ def read_answers(ws: Workspace) -> Answers:
     path = answers_file(ws)
     if not path.exists():
         return {}
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None
-    return parse_answers(text, name=str(path))
+    return parse_answers(given_text(path, expected="TOML"), name=str(path))
 
 
 def open_questions(answers: Answers) -> tuple[OpenQuestion, ...]:

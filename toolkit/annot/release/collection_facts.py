@@ -21,7 +21,7 @@ from annot.records import Source
 from annot.release.judging_facts import judging_facts
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
-from annot.settings import CollectionSettings
+from annot.settings.sections import CollectionSettings
 from annot.stats.values import Estimate, Undefined
 from annot.store.papers import corpus_sha256
 from annot.store.projects import Round

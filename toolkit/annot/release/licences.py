@@ -41,9 +41,7 @@ def licence(name: str) -> Licence:
         return Licence(name, name, "other")
     spdx = next((known for known in HUB_NAMES if known.lower() == name.lower()), name)
     if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
-        raise InputError(
-            f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org/licenses/), or a URL"
-        )
+        raise InputError(f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org) or a URL")
     if spdx == "CC0-1.0":
         url = "https://creativecommons.org/publicdomain/zero/1.0/"
     elif match := _CREATIVE_COMMONS.fullmatch(spdx):

@@ -57,11 +57,7 @@ def check_folder(folder: Path, *, name: str) -> None:
         if path != SUMS_FILE and (file.is_dir() or sums.get(path) != hashlib.sha256(file.read_bytes()).hexdigest())
     ]
     if faults:
-        raise InputError(
-            f"{folder}: {len(faults)} file(s) in it would be lost",
-            faults=faults,
-            hint="move them elsewhere, or name another folder",
-        )
+        raise InputError(f"{folder}: {len(faults)} file(s) would be lost", faults=faults, hint="name another folder")
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:

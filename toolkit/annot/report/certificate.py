@@ -19,7 +19,6 @@ def certificate_page(found: Certificate, *, title: str, notice: str | None) -> D
         notice=notice,
         answers=(Answer("Reusability", verdict, sentences("reusability.reasons", **_values(found))),),
         body=tuple(_sections(found)),
-        appendix=(),
     )
 
 

@@ -64,10 +64,10 @@ class Document:
     title: str
     subtitle: str
     """Empty where the answers say it."""
-    notice: str | None
+    notice: str | None = None
     """What a reader must know before believing any number in it."""
-    answers: tuple[Answer, ...]
-    body: tuple[Section, ...]
-    appendix: tuple[Section, ...]
+    answers: tuple[Answer, ...] = ()
+    body: tuple[Section, ...] = ()
+    appendix: tuple[Section, ...] = ()
     chain: tuple[tuple[str, str], ...] = ()
     """(file, SHA-256) of what the report was made from, corpus first."""

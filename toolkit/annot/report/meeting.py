@@ -12,6 +12,13 @@ from annot.report.document import Document, Section
 from annot.report.words import sentence, sentences, table
 from annot.study.meeting import COEFFICIENTS, Meeting
 
+HEADINGS = {
+    "widest": "Widest gaps",
+    "recurring": "Grades that meet again and again",
+    "remarks": "Comments on other pairs",
+    "agreement": "Agreement in this period and before it",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Titled:
@@ -31,38 +38,19 @@ def meeting_page(
 
     widest = [{"pair": pair, "of": named(pair.query_id, pair.doc_id)} for pair in meeting.widest]
     remarks = [{"remark": remark, "of": named(remark.query_id, remark.doc_id)} for remark in meeting.remarks]
+    rows = {"widest": widest, "recurring": meeting.recurring, "remarks": remarks, "agreement": list(_figures(meeting))}
+    values = {"meeting": meeting, "level": meeting.agreement.level}
     return Document(
         title=sentence("meeting.title", title=title),
         subtitle=sentence("meeting.subtitle", meeting=meeting),
         notice=sentence("meeting.notice"),
-        answers=(),
-        body=(
+        body=tuple(
             Section(
-                "widest",
-                "Widest gaps",
-                sentences("meeting.widest", meeting=meeting),
-                (table("meeting.widest", widest),) if widest else (),
-            ),
-            Section(
-                "recurring",
-                "Grades that meet again and again",
-                sentences("meeting.recurring", meeting=meeting),
-                (table("meeting.recurring", meeting.recurring),) if meeting.recurring else (),
-            ),
-            Section(
-                "remarks",
-                "Comments on other pairs",
-                sentences("meeting.remarks", meeting=meeting),
-                (table("meeting.remarks", remarks),) if remarks else (),
-            ),
-            Section(
-                "agreement",
-                "Agreement in this period and before it",
-                sentences("meeting.agreement", meeting=meeting, level=meeting.agreement.level),
-                (table("meeting.agreement", list(_figures(meeting))),),
-            ),
+                *(name, heading, sentences(f"meeting.{name}", **values)),
+                (table(f"meeting.{name}", rows[name]),) if rows[name] else (),
+            )
+            for name, heading in HEADINGS.items()
         ),
-        appendix=(),
     )
 
 

@@ -96,11 +96,7 @@ def choose(
             if facet not in offered.get(row.paper_id, ())
         ]
     if faults:
-        raise InputError(
-            "the sheet names facets that papers have no sentences for",
-            faults=faults,
-            hint="strike them out in the sheet's column facets",
-        )
+        raise InputError("the sheet names facets without sentences", faults=faults, hint="strike them out there")
     wanted, doubles = _doubles([len(row.facets) for row in eligible], count, two_facet_share)
     found = even_choice(
         eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))

@@ -31,8 +31,6 @@ class PairedTest:
 
     n: int
     """Queries."""
-    n_different: int
-    """Queries in which the two differ: all that the test rests on."""
     mean_difference: float
     p_value: float
     method: Literal["exact", "drawn"]
@@ -70,7 +68,6 @@ def randomisation_tests(
     return tuple(
         PairedTest(
             n=n,
-            n_different=int(different[at]),
             mean_difference=math.fsum(row) / n,
             p_value=float(p_values[at]),
             method="exact" if few[at] else "drawn",

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
-from annot.exchange.collecting import Found, Haul, collect_all
-from annot.exchange.connection import away_notes
+from annot.exchange.collecting import Found, Haul
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
-from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced
-from annot.exchange.sending import Advance, Pushed, push_parcels
+from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced
+from annot.exchange.sending import Pushed, push_parcels
 from annot.labelstudio.tasks import adjudicate_task
-from annot.records import Adjudication, Asked, Source
+from annot.records import Adjudication, Advance, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
@@ -55,9 +54,8 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
         given = {asked.pair for parcel in parcels for asked in parcel.tasks}
         if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
             notes.append(
-                f"{len(waiting)} pair(s) that an adjudicator could not judge wait for another one, and nobody is left "
-                "who has neither judged nor adjudicated them: add a person with `annot assessor add NAME "
-                '--account EMAIL --adjudicator`, or set adjudication.cannot_judge = "final" in annot.toml'
+                f"{len(waiting)} pair(s) that one could not judge wait for another adjudicator, and nobody is left: "
+                "`annot assessor add --adjudicator`, or set adjudication.cannot_judge"
             )
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")
@@ -78,9 +76,6 @@ def pull(ws: Workspace, *, advance: Advance, accept_deletions: bool = False) -> 
 
     Decisions that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
     """
-    rows: list[Collected] = []
-    notes: list[str] = []
-    lost: list[Lost] = []
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
@@ -88,19 +83,17 @@ def pull(ws: Workspace, *, advance: Advance, accept_deletions: bool = False) -> 
         def decision(found: Found, project: Project) -> adjudications.SourcedAdjudication:
             return _sourced(ws, found, project, planned.get(found.asked.pair, ()))
 
-        def take(haul: Haul) -> None:
+        def take(haul: Haul) -> Taken:
             with store.read() as session:
                 assigned = len(projects.read_tasks(session, haul.project.project))
-            row, told, missing = record_haul(
+            return record_haul(
                 store, haul, decision, assigned=assigned, what="decision", accept_deletions=accept_deletions
             )
-            rows.append(row)
-            notes.extend(told)
-            lost.extend(missing)
 
         hint = "send the disputes with `annot adjudicate push`"
-        away = collect_all(ws, store, take, round="adjudicate", hint=hint, advance=advance)
-    return Pulled(tuple(rows), (*notes, *away_notes(away)), tuple(lost), accept_deletions, away)
+        return pull_round(
+            ws, store, take, round="adjudicate", hint=hint, advance=advance, accept_deletions=accept_deletions
+        )
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:

@@ -12,6 +12,7 @@ from annot.names import near
 from annot.report.text import table_text
 from annot.report.words import sentences, table
 from annot.study.exports import exported_qrels
+from annot.study.given_files import given_text
 from annot.study.measured import evaluation_of, read_run_files
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -78,10 +79,6 @@ def describe(found: Against) -> str:
 def _published(name: str) -> Published:
     if name in shipped():
         return read_published(shipped_text(name), name=name)
-    path = Path(name)
-    if not path.is_file():
+    if not Path(name).is_file():
         raise InputError(f"--against {name!r}: no such file, and no table of this name; {near(name, shipped())}")
-    try:
-        return read_published(path.read_text(encoding="utf-8-sig"), name=name)
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: not UTF-8 text, expected TOML") from None
+    return read_published(given_text(Path(name), expected="TOML"), name=name)

@@ -130,8 +130,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str |
     with open_store(ws.database_url, create=False) as store:
         if not isolated(ws):
             raise InputError(
-                'all share one server: annot.toml has isolation = "project"',
-                hint='set isolation = "server" under [judging] where each person is to have one',
+                'all share one server: isolation = "project"', hint='set isolation = "server" under [judging]'
             )
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -194,10 +193,7 @@ def _check(person: Assessor) -> None:
 def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
-            raise InputError(
-                f"the account of {person.assessor} belongs to {other.assessor} already",
-                hint="one account is one person: the audit could not tell them apart",
-            )
+            raise InputError(f"{other.assessor} has the account of {person.assessor}", hint="one account is one person")
 
 
 def _same_account(one: str | None, other: str | None) -> bool:

@@ -118,8 +118,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
         raise InputError(f"--by {successor}: has left, too", hint="`annot assessor add` brings a person back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
-            f"--by {successor}: is an adjudicator, expected an assessor",
-            hint="set adjudication.adjudicator_may_assess = true in annot.toml where one may be both",
+            f"--by {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
         )
 
 
@@ -158,8 +157,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{leaver} has answered {len(waiting)} pair(s) that were not pulled yet",
-            hint="run `annot pull` first: what a person has answered stays with them",
+            f"{len(waiting)} answer(s) of {leaver} are not pulled yet", hint="run `annot pull` first: they keep them"
         )
 
 

@@ -12,10 +12,11 @@ from annot.exchange.collecting import lines_of
 from annot.exchange.connection import on_servers
 from annot.exchange.met_projects import accounts_at, meet
 from annot.exchange.rounds import ROUNDS
-from annot.exchange.sending import Advance, counting
+from annot.exchange.sending import counting
 from annot.exchange.whose_server import isolated
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
+from annot.records import Advance
 from annot.stats.values import to_json
 from annot.store import people, projects
 from annot.store.database import Store, open_store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import on_servers
 from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.gateway import Gateway
+from annot.records import Advance
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
@@ -25,8 +26,6 @@ from annot.study.backing_up import write_backup
 from annot.study.ledger import keep_ledger
 from annot.study.standing import files
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +108,8 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        notes.append(
-            f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
-            f"run `{ROUNDS[project.round].push.replace('push', 'pull')}`, then take another backup"
-        )
+        pull = ROUNDS[project.round].push.replace("push", "pull")
+        notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
 
 
 def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:

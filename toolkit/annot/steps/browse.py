@@ -12,13 +12,14 @@ from annot.browse.page_data import Errors, System, page_data
 from annot.errors import InputError, MissingInput
 from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
 from annot.evaluation.measures import TIES, evaluate
-from annot.formats.matches import ENDING, Match, read_matches
+from annot.formats.matches import Match
 from annot.records import Paper, Qrel, Ranking
 from annot.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.corpus_facts import has_corpus
 from annot.study.error_kinds import read_kinds
+from annot.study.matched import matches_file, matches_of
 from annot.study.measured import CONVENTION, MEASURE, comparable_runs
 from annot.study.snapshot import snapshot_of
 from annot.study.under_way import under_way
@@ -111,16 +112,12 @@ def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
 ) -> Mapping[Pair, tuple[Match, ...]]:
     """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
-    path = ws.runs / f"{tag}{ENDING}"
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8") as lines:
-        found = read_matches(lines, name=str(path))
+    found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
         f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected one of {len(paper.sentences)}"
         for (query_id, doc_id), matches in found.items()
         for match in matches
-        for at, paper_id in zip(match, (query_papers.get(query_id), doc_id), strict=False)
+        for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
         if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
     ]
     if faults:

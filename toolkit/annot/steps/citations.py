@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from annot.errors import InputError
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
-from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
 from annot.store.citations import FOLDER, MANIFEST
 from annot.study.citation_pieces import EdgeReader
 from annot.study.corpus_facts import recorded_sha256
 from annot.study.corpus_rejects import Rejects
+from annot.study.given_files import check_files
 from annot.study.workspace import Workspace, sha256_of, write_manifest
 
 ABOUT = "about.json"
@@ -58,8 +57,7 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
     Citations are kept where the corpus has the citing paper. Records that cannot be read are counted and written aside.
     Raises InputError where a file is not there or has no citation that can be read; those before it stay added.
     """
-    if absent := [path for path in files if not path.is_file()]:
-        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{path}: no such file" for path in absent])
+    check_files(files)
     digest = recorded_sha256(ws)
     found, known, faults, rejected_files = [], [], [], []
     for path in files:
@@ -87,11 +85,6 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
         kept = (ws.corpus / FOLDER).glob("*/*.parquet")
         write_manifest(manifest, files=kept, inputs={}, facts={"corpus_sha256": digest})
     return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
-
-
-def describe(added: AddedCitations) -> str:
-    """The counts in words."""
-    return told("citations", added=added)
 
 
 def _read(

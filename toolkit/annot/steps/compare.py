@@ -40,7 +40,7 @@ def compare(
     if len({*chosen} - demonstrations(snapshot)) < 2:
         raise InputError(
             f"{', '.join(chosen)}: expected at least 2 runs that were not trained on what they are tested on",
-            hint="make or bring in more: `annot run`",
+            hint="make more with `annot run`",
         )
     return evaluation_of(
         snapshot,
@@ -62,7 +62,7 @@ def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     """The tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     data = evaluation_data(evaluated)
     section = Section(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated, together=False)))
-    made = Document("Runs compared", best_line(evaluated), None, (), (section,), ())
+    made = Document("Runs compared", best_line(evaluated), body=(section,))
     texts = {
         "tex": latex(made),
         "md": markdown(made),

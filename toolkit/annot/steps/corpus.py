@@ -11,18 +11,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from annot.corpus_filters import Tally
-from annot.errors import InputError
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.records import Source
-from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
 from annot.store.database import open_store
+from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.study.corpus_lots import LotReader, known_marks, lots_of
 from annot.study.corpus_rejects import Rejects
+from annot.study.given_files import check_files
 from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace, sha256_of
 
@@ -71,11 +71,6 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
 
 
-def describe_contents(found: CorpusContents) -> str:
-    """The counts in words, and the first of the near-duplicates."""
-    return told("contents", found=found, reported=REPORTED)
-
-
 def add(
     ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
 ) -> AddedPapers:
@@ -109,7 +104,7 @@ def add(
             content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             _remember(ws, content, {"read": read, "kept": tally.kept, "rejected": rejected})
-            papers.append_parts(ws.corpus, parts)
+            append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
         read=read,
@@ -124,26 +119,11 @@ def add(
     )
 
 
-def describe(added: AddedPapers) -> str:
-    """The counts in words."""
-    return told("added", added=added, reported=REPORTED)
-
-
 def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
     """(format, name) of each. Raises InputError with every file that is not there."""
-    given = [
-        (format_of(name, form), name)
-        for name in names
-        if (form is not None and format_named(form).by_name) or Path(name).is_file()
-    ]
-    if absent := [name for name in names if name not in {name for _, name in given}]:
-        raise InputError(
-            f"{len(absent)} file(s) not found",
-            faults=[
-                f"{name}: {'a folder, expected a file' if Path(name).is_dir() else 'no such file'}" for name in absent
-            ],
-        )
-    return given
+    by_name = form is not None and format_named(form).by_name
+    check_files(() if by_name else map(Path, names))
+    return [(format_of(name, form), name) for name in names]
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:

@@ -13,8 +13,8 @@ from annot.formats.citing_text import CitingText, Window, read_citing_texts
 from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import json_lines
 from annot.names import near
-from annot.report.terminal import told
 from annot.store.papers import paper_ids
+from annot.study.given_files import check_files
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, write_file
 from annot.systems.training.cocitations import Cocitations, Limits, gather
@@ -56,9 +56,7 @@ def write(
     if window not in WINDOWS:
         raise InputError(f"--window {window}: {near(window, WINDOWS)}")
     (kind,) = (one for one in WINDOWS if one == window)
-    missing = [f"{path}: no such file" for path in files if not path.is_file()]
-    if missing:
-        raise InputError(f"{len(missing)} file(s) not found", faults=missing)
+    check_files(files)
     found = gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
         write_file(out, json_lines(_records(found)))
@@ -73,11 +71,6 @@ def write(
         sets_by_size=dict(sorted(Counter(map(len, found.contexts)).items())),
         paraphrased=sum(len(said) > 1 for said in found.contexts.values()),
     )
-
-
-def describe(written: WrittenContexts) -> str:
-    """The counts in words."""
-    return told("encoder-contexts", written=written)
 
 
 def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[CitingText]:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from annot.errors import MissingInput
 from annot.formats.faults import Faults
-from annot.formats.json_lines import in_words, json_lines, read_objects
+from annot.formats.json_lines import json_lines, read_models
 from annot.records import Paper
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
@@ -92,10 +91,7 @@ def write(
         if recipe.of == "cloze":
             sides = _of_abstracts(ws, draw, queries, left_out)
         elif contexts is None:
-            raise MissingInput(
-                f"{recipe.system}: trained on co-citations, found no --contexts",
-                hint="find them with `annot encoder contexts FILE --out contexts.jsonl`",
-            )
+            raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
         else:
             sides = _of_cocitations(ws, recipe, draw, _read(contexts), queries, left_out)
         dev, alone = with_negatives(sides.dev, seed=draw.seed)
@@ -104,11 +100,6 @@ def write(
     held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, sides.train)
     found = {reason: count for reason, count in left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, train_on, held_out, found)
-
-
-def describe(written: WrittenExamples) -> str:
-    """The counts in words."""
-    return told("encoder-examples", written=written)
 
 
 def _written(path: Path, examples: Iterable[Example]) -> int:
@@ -232,19 +223,11 @@ def _split(names: Sequence[str], draw: Draw) -> tuple[list[str], list[str]]:
 def _read(path: Path) -> dict[Papers, list[Said]]:
     """The contexts of each set of papers. Raises InputError with every fault."""
     if not path.is_file():
-        raise MissingInput(
-            f"{path}: no such file", hint="make it with `annot encoder contexts FILE --out contexts.jsonl`"
-        )
+        raise MissingInput(f"{path}: no such file", hint="make it with `annot encoder contexts`")
     faults = Faults(str(path))
     found: dict[Papers, list[Said]] = {}
     with path.open(encoding="utf-8") as lines:
-        for number, record in read_objects(lines, faults):
-            try:
-                line = _Line.model_validate(record)
-            except ValidationError as error:
-                for fault in in_words(error):
-                    faults.add(fault, line=number)
-                continue
+        for _, line in read_models(lines, faults, _Line):
             found[tuple(line.papers)] = [Said(one.citing, one.text, tuple(one.fields)) for one in line.contexts]
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
     return found

@@ -15,7 +15,6 @@ from typing import Any
 
 from annot.errors import BusyError, InputError
 from annot.report.figures import learning_curve
-from annot.report.terminal import told
 from annot.study.encoded import weights_folder
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, sha256_of, write_file
@@ -113,27 +112,17 @@ def make(
     return replace(planned, curve=tuple(progress.curve), best=progress.best)
 
 
-def describe(found: EncoderTraining) -> str:
-    """The training in words, with its learning curve."""
-    return told("encoder-trained", found=found)
-
-
 def line(point: Point, steps: int) -> str:
     """One look at the dev examples, for whoever watches."""
     loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
-    return (
-        f"step {point.step:,} of {steps:,}: {loss}dev loss {point.dev_loss:.4f}, "
-        f"dev accuracy {100 * point.dev_accuracy:.1f}%"
-    )
+    dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
+    return f"step {point.step:,} of {steps:,}: {loss}{dev}"
 
 
 def _notes(length: Length) -> tuple[str, ...]:
     if length.warm_up < length.steps:
         return ()
-    return (
-        f"the warm-up takes {length.warm_up:,} steps and the training {length.steps:,}: the learning rate never gets "
-        "to its height; --warm-up 0.1 takes a tenth of the steps",
-    )
+    return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --warm-up 0.1 takes a tenth of them",)
 
 
 def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
@@ -188,7 +177,5 @@ def _alone(work: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BusyError(
-                f"{work}: another process trains there", hint="wait for it, or name another --out"
-            ) from None
+            raise BusyError(f"{work}: another process trains there", hint="wait, or name another --out") from None
         yield

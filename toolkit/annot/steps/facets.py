@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,20 +14,19 @@ from annot.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
 from annot.facets.crf import train as train_model
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
-from annot.records import Source
-from annot.report.terminal import told
+from annot.records import Advance, Source
 from annot.settings import Settings
 from annot.shards import Engine, map_shards
 from annot.store import facet_labels
 from annot.store.database import open_store
 from annot.store.paper_columns import groups_for
+from annot.study.given_files import given_bytes, given_text
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-Advance = Callable[[int, int | None], None]
 
 SHA_PREFIX = 12
 
@@ -112,11 +111,6 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     )
 
 
-def describe(labelled: Labelled) -> str:
-    """The counts in words."""
-    return told("facets", labelled=labelled)
-
-
 def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> Trained:
     """Train a model on the labelled abstracts of `file` and write it to `out`.
 
@@ -151,18 +145,11 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     return trained
 
 
-def describe_trained(trained: Trained) -> str:
-    """The size of the model and its scores."""
-    return told("trained", trained=trained)
-
-
 def _model(model: Path | None) -> tuple[bytes, str]:
     """The model file's bytes, and its name in messages."""
     if model is None:
         return shipped_model(), SHIPPED_MODEL
-    if not model.is_file():
-        raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
-    return model.read_bytes(), str(model)
+    return given_bytes(model, expected="a model of `annot facets train`"), str(model)
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
@@ -183,10 +170,5 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
 
 
 def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected labelled abstracts as JSON Lines")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None
+    text = given_text(path, expected="labelled abstracts as JSON Lines")
     return read_labelled(text.split("\n"), name=str(path), known=labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,7 @@ from annot.labelstudio.screens import check_predictions, label_instructions_html
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.names import check_name
-from annot.records import Paper, Query, Source
+from annot.records import Advance, Paper, Query, Source
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
@@ -32,8 +32,6 @@ from annot.store.queries import put_queries, read_queries
 from annot.study import guidelines
 from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)

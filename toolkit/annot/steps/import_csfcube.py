@@ -17,8 +17,9 @@ from annot.formats.trec import write_run
 from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assessor, Assignment, Source
 from annot.report.words import sentences
-from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs
+from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.database import open_store
+from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
@@ -59,7 +60,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     imported = ImportedRelease(_counts(release), sentences("commands.csfcube", facts=release.facts), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
     if not dry_run:
-        with papers.PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
+        with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
             for paper in release.papers:
                 writer.add(paper)
         write_corpus_manifest(ws)
@@ -86,10 +87,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
             return
         other = bool(queries.read_queries(session) or earlier)
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
-        raise InputError(
-            f"{ws.root}: holds another study, expected an empty one",
-            hint="make a new one with `annot init` and import there",
-        )
+        raise InputError(f"{ws.root}: holds another study, expected an empty one", hint="make one with `annot init`")
 
 
 def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, seed: int) -> None:

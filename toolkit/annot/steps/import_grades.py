@@ -26,6 +26,7 @@ from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
 from annot.store.queries import put_queries
 from annot.store.runs import put_split
 from annot.study.brought_in import bring_in, refuse_other_work
+from annot.study.given_files import check_files
 from annot.study.named_rows import queries_of
 from annot.study.workspace import Workspace
 
@@ -99,9 +100,7 @@ def grades_from(
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
     """The grades of each file, by its name without ending."""
     check_name(form, tuple(FORMS), what="form of grades")
-    absent = [f"{file}: no such file" for file in files if not file.is_file()]
-    if absent:
-        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+    check_files(files)
     stems = [file.stem for file in files]
     if len({*stems}) < len(stems):
         raise InputError(f"found files of one name ({', '.join(stems)}), expected a name for each fold")
@@ -173,10 +172,8 @@ def _notes(
         yield f"papers without a text in the corpus: {absent} of {len(ids)}; their grades count, no system ranks them"
     highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
     if highest < needed:
-        yield (
-            f"the highest grade is {highest}, and a paper is relevant from grade {needed} on: none is; "
-            f"set evaluation.relevant_from = {max(1, highest)} in annot.toml"
-        )
+        relevant_from = f"evaluation.relevant_from = {max(1, highest)}"
+        yield f"the highest grade is {highest}, relevant is {needed} or more: set {relevant_from} in annot.toml"
 
 
 def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from annot.errors import InputError
 from annot.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.study.brought_in import ImportedJudgements, bring_in
+from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace
 
 
@@ -59,8 +59,6 @@ def export_from(
 
 
 def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) -> bytes:
-    if not file.is_file():
-        raise InputError(f"{file}: no such file, expected {expected}")
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
-    return file.read_bytes()
+    return given_bytes(file, expected=expected)

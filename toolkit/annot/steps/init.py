@@ -33,9 +33,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     if settings_file.is_file():
         known = Workspace.open(root).settings.collection.name
         if name not in (None, known):
-            raise InputError(
-                f"{settings_file}: exists already, for {known!r}", hint="edit collection.name in that file"
-            )
+            raise InputError(f"{settings_file}: exists, for {known!r}", hint="edit collection.name in that file")
     else:
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():

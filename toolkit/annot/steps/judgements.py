@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.errors import InputError
-from annot.names import known_query
+from annot.names import check_name, known_query
 from annot.store.database import open_store
 from annot.store.people import read_assessors
 from annot.store.queries import read_queries
@@ -43,17 +43,11 @@ def restore(
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     with open_store(ws.database_url, create=False) as store:
         if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
-            raise InputError(
-                "found neither one answer nor --all, expected either QUERY DOC --assessor NAME or --all",
-                hint="`annot judgements withdrawn` lists them",
-            )
+            raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot judgements withdrawn`")
         with store.read() as session:
             names = [person.assessor for person in read_assessors(session)]
-            if assessor is not None and assessor not in names:
-                raise InputError(
-                    f"assessor {assessor!r}: not in this study",
-                    hint=f"the study has {', '.join(names) or 'nobody yet'}",
-                )
+            if assessor is not None:
+                check_name(assessor, names, what="assessor")
             if query_id is not None:
                 known_query({query.query_id: query for query in read_queries(session)}, query_id)
             listed = withdrawn_of(session)
@@ -66,10 +60,7 @@ def restore(
         answered = {(one.query_id, one.doc_id, one.assessor) for one in outcome.everything if one.counts}
         answered |= {(*pair, one.adjudicator) for pair, one in outcome.adjudications.items()}
         if not wanted and not every and (query_id, doc_id, assessor) not in answered:
-            raise InputError(
-                f"{assessor} has no answer on record to {query_id} {doc_id}",
-                hint="`annot judgements withdrawn` lists what can be restored",
-            )
+            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot judgements withdrawn`")
         if not dry_run:
             chosen = {(one.role, one.asked, one.assessor) for one in wanted}
             with store.begin() as session:

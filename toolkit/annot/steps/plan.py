@@ -153,10 +153,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
         if not leaving:
             of = f" of {', '.join(sorted(chosen))}" if queries else ""
             who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
-            raise InputError(
-                f"every planned pair{of} was sent or judged{who}",
-                hint="what was sent stays planned; for another plan make a new study",
-            )
+            raise InputError(f"every planned pair{of} was sent or judged{who}", hint="another plan needs a new study")
         remaining = renumbered(one for one in standing if one not in leaving)
         if remaining:
             record_plan(ws, session, remaining)

@@ -88,9 +88,7 @@ def simulate(
     rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
-        raise MissingInput(
-            "no pilot: no pair was judged by two people yet", hint="let two assessors judge a few queries, and pull"
-        )
+        raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
     by_settings = design_of_settings(settings)
     usual = usual_design(recorded_designs(drawn.values()))
     pooled = asked_design(usual or by_settings, {"per_method": per_method})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from annot.exchange.collecting import Haul, Seen, collect_all
-from annot.exchange.connection import away_notes
-from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced_judgement
-from annot.exchange.sending import Advance
+from annot.exchange.collecting import Haul, Seen
+from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced_judgement
 from annot.exchange.trials import without_hidden_gold
-from annot.records import Source
+from annot.records import Advance, Source
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.returned import read_returned
@@ -29,30 +28,26 @@ def pull(
     Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
-    rows: list[Collected] = []
-    notes: list[str] = []
-    lost: list[Lost] = []
     sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
     with open_store(ws.database_url, create=False) as store:
 
-        def take(haul: Haul) -> None:
+        def take(haul: Haul) -> Taken:
             with store.begin() as session:
                 assessor = haul.project.assessor
                 assigned = len(people.read_assignments(session, assessor)) + sum(
                     back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
                 )
                 haul = without_hidden_gold(session, haul)
-            row, told, missing = record_haul(
+            return record_haul(
                 store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
             )
-            rows.append(row)
-            notes.extend(told)
-            lost.extend(missing)
 
         hint = "send the tasks with `annot push`"
-        away = collect_all(ws, store, take, round="judge", hint=hint, advance=advance, seen=seen)
-        if seen is not None and not rows:
-            return Pulled((), away_notes(away), away=away)
+        pulled = pull_round(
+            ws, store, take, round="judge", hint=hint, advance=advance, seen=seen, accept_deletions=accept_deletions
+        )
+        if seen is not None and not pulled.assessors:
+            return pulled
         with store.begin() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
@@ -61,8 +56,7 @@ def pull(
             answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
             left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
     export_judgements(ws, outcome)
-    words = (*notes, *filter(None, [overtaken]), *away_notes(away))
-    return Pulled(tuple(rows), words, tuple(lost), accept_deletions, away, left + len(outcome.waiting))
+    return replace(pulled, notes=(*pulled.notes, *filter(None, [overtaken])), open=left + len(outcome.waiting))
 
 
 def told(pulled: Pulled, *, now: datetime) -> str:

@@ -11,11 +11,11 @@ from annot.exchange.connection import Away, away_notes, on_servers
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel, check_parcels
-from annot.exchange.sending import Advance, Pushed, Sent, push_parcels
+from annot.exchange.sending import Pushed, Sent, push_parcels
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
 from annot.planning.handing_on import give_back
-from annot.records import Asked
+from annot.records import Advance, Asked
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines
@@ -98,8 +98,7 @@ def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked
                 notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
             if others := len(answered) - len(returned):
                 notes.append(
-                    f"{name}: {others} task(s) were answered after others had begun with the pairs; `annot pull` "
-                    "records the answers, and those of the others decide"
+                    f"{name}: {others} task(s) were answered after others had begun; those of the others decide"
                 )
         if changed != plan:
             record_plan(ws, session, changed)

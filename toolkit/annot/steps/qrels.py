@@ -46,11 +46,8 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
     if disputes or incomplete:
         notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
     if added := topups(snapshot, qrels):
-        told = (f"{one.judged} with version {one.version.number} ({one.version.method}) or later" for one in added)
-        notes.append(
-            f"of them came, when the pools were topped up, {', '.join(told)}; `annot evaluate` shows the scores "
-            "without them beside those with them"
-        )
+        came = (f"{one.judged} with version {one.version.number} ({one.version.method}) or later" for one in added)
+        notes.append(f"of them came with a top-up: {', '.join(came)}; `annot evaluate` shows both scores")
     return WrittenQrels(
         ws.qrels, len(qrels), len(outcome.unjudgeable), disputes, incomplete, scale, grades, tuple(notes)
     )

@@ -9,9 +9,9 @@ from annot.errors import InputError
 from annot.evaluation.evaluated import TOGETHER
 from annot.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.formats.trec import read_qrels
-from annot.records import Qrel
 from annot.report.text import table_text
 from annot.report.words import sentence, table
+from annot.study.given_files import given_text
 from annot.study.measured import comparable_runs, evaluation_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -33,7 +33,8 @@ def compare(ws: Workspace, a: Path, b: Path, *, conventions: tuple[str, ...], me
     conventions: in the first of them; measures: by the first of them (else NDCG%20; nDCG in trec).
     """
     snapshot = read_snapshot(ws)
-    files = [(str(path), _read(path)) for path in (a, b)]
+    texts = {str(path): given_text(path, expected="TREC qrels") for path in (a, b)}
+    files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts.items()]
     queries = [{one.query_id for one in qrels} for _, qrels in files]
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:
@@ -69,12 +70,3 @@ def describe(compared: Compared) -> str:
     ]
     shown = [table_text(one) for one in tables if one.rows]
     return "\n\n".join([sentence("two_qrels.verdict", found=found), *shown])
-
-
-def _read(path: Path) -> tuple[Qrel, ...]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected TREC qrels")
-    try:
-        return read_qrels(path.read_text(encoding="utf-8").splitlines(), name=str(path))
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text, expected TREC qrels") from None

@@ -11,17 +11,17 @@ from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
 from annot.names import check_name, known_query
 from annot.records import Paper, Query
-from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
 from annot.selection.sampling import sample as draw_sample
-from annot.selection.sheet import SHEET, SheetRow, read_sheet, write_sheet
+from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
+from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
@@ -124,11 +124,6 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
     return Sampled(path, len(rows), explanation, sentences("commands.sample", drawn=drawn))
 
 
-def describe_sampled(sampled: Sampled) -> str:
-    """Where the sheet lies, how it is filled in, and what comes after."""
-    return told("sampled", sampled=sampled, sheet=SHEET)
-
-
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
     """Choose `number` queries from the filled sheet and remember them beside those that stand."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
@@ -203,10 +198,9 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 
     Raises InputError with the line of every fault.
     """
-    if not file.is_file():
-        raise InputError(f"{file}: no such file, expected CSV with the columns {', '.join(QUERY_COLUMNS)}")
     faults = Faults(str(file))
-    rows = read_columns(file.read_bytes(), faults, columns=QUERY_COLUMNS)
+    data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    rows = read_columns(data, faults, columns=QUERY_COLUMNS)
     ids = sorted({row["paper_id"] for _, row in rows})
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}

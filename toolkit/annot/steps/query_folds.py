@@ -54,10 +54,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         splits = as_splits(queries, folds_drawn)
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
         if known and known != wanted and not redraw:
-            raise InputError(
-                "other folds are on record; figures measured by them would hold no more",
-                hint="draw anew with --redraw, and measure everything again",
-            )
+            raise InputError("other folds are on record", hint="draw anew with --redraw, and measure everything again")
         if not dry_run and known != wanted:
             with store.begin() as session:
                 for name, folds in splits.items():

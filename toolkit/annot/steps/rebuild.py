@@ -82,8 +82,7 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
         with store.read() as session:
             if people.read_plan(session) is not None or read_judgements(session):
                 raise InputError(
-                    f"{store.place}: holds a plan or judgements, expected a new database",
-                    hint="only a lost database is made anew; `annot restore` brings a backup back",
+                    f"{store.place}: holds a plan or judgements", hint="`annot restore` brings a backup back"
                 )
             found = _queries(ws, session, ledger, {one.query_id for one in assignments}, lost)
             everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -165,10 +164,7 @@ def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str],
     known |= {query.query_id: query for query in queries.read_queries(session)}
     unknown = sorted(planned - known.keys())
     if unknown:
-        lost.append(
-            f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries: they are taken with "
-            "all sentences that the labels give their facet"
-        )
+        lost.append(f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries")
     known |= {name: _query(ws, session, name) for name in unknown}
     return [known[name] for name in sorted(known)]
 
@@ -177,10 +173,7 @@ def _query(ws: Workspace, session: Session, query_id: str) -> Query:
     """The query of this id, by the sentences of its facet. Raises InputError where no facet ends the id."""
     facet = max((name for name in ws.settings.facets if query_id.endswith(f"-{name}")), key=len, default=None)
     if facet is None:
-        raise InputError(
-            f"query {query_id}: found no facet at its end, expected one of {', '.join(ws.settings.facets)}",
-            hint="put [facets] of annot.toml back as it was",
-        )
+        raise InputError(f"query {query_id}: ends in no facet", hint="put [facets] of annot.toml back as it was")
     paper_id = query_id.removesuffix(f"-{facet}")
     labels = labels_of(session, [paper_id])[paper_id]
     return Query(query_id, paper_id, facet, facet_sentences(labels, facet, facets=ws.settings.facets))
@@ -247,11 +240,7 @@ def _was_changed(answer: Mapping[str, Any]) -> bool:
 
 def _lost_revisions(file: LedgerFile | None, revisions: int, changed: int, *, old: bool) -> Iterator[str]:
     if file is not None and revisions < file.revisions:
-        yield (
-            f"of {file.revisions} revisions of answers, {file.revisions - revisions} are in no backup here: `annot "
-            "pull` brings the last state of each answer that is on the server, not what it was before, nor your word "
-            "on it"
-        )
+        yield f"{file.revisions - revisions} of {file.revisions} revisions of answers; `annot pull` brings the last"
     elif not old and changed:
         yield f"what {changed} answers on the server were before their last change"
 

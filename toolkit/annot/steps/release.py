@@ -21,7 +21,7 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
-from annot.settings import CollectionSettings
+from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study.admission import drawn_citations
@@ -154,19 +154,12 @@ def terms_of(
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
     """Every paper that the release would name must be in the corpus."""
     if not corpus:
-        yield (
-            "no corpus: a release lists its papers, and this study has none; make a new study, add the papers there "
-            "(`annot corpus add`, `annot facets`) and import the judgements; agreement, qrels, report and datasheet "
-            "need no corpus"
-        )
+        yield "no corpus: a release lists its papers; add them to a new study, and import the judgements there"
         return
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
-        yield (
-            f"paper {paper_id}: not in the corpus; add it with `annot corpus add`, whose filters ([corpus] in "
-            "annot.toml) reject very short and very long abstracts"
-        )
+        yield f"paper {paper_id}: not in the corpus; `annot corpus add`, whose filters are [corpus] in annot.toml"
 
 
 def _pools_missing(study: Snapshot) -> Iterator[str]:
@@ -181,10 +174,7 @@ def _texts_missing(study: Snapshot) -> Iterator[str]:
     """A query with texts must have one."""
     for query in study.queries:
         if not query.sentences:
-            yield (
-                f"query {query.query_id}: no sentence belongs to its facet; release with --ids-only, or import the "
-                "judgements into a new study after `annot corpus add` and `annot facets`"
-            )
+            yield f"query {query.query_id}: no sentence belongs to its facet; label the corpus, or release --ids-only"
 
 
 def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:

@@ -74,8 +74,8 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
         if (in_the_way or filled) and not replace:
             names = [path.name for path in in_the_way] or ["a study in its database"]
             raise InputError(
-                f"{root}: not empty, found {', '.join(names[:SHOWN])}{', ...' if names[SHOWN:] else ''}",
-                hint=f"restore into a new folder; or `--replace`, which moves what is there to {BACKUPS}/",
+                f"{root}: not empty, found {', '.join(names[:SHOWN])}",
+                hint=f"name a new folder; --replace moves this to {BACKUPS}/",
             )
         aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()

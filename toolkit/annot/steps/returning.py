@@ -115,10 +115,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     if any(one.why == why for one in earlier):
         return None
     if earlier and (earlier[-1].asked, assessor) not in answered:
-        raise InputError(
-            f"{' '.join(pair)}: was returned to {assessor} already and waits for the answer",
-            hint="take that back first with --undo, or wait for the answer",
-        )
+        raise InputError(f"{' '.join(pair)}: waits for {assessor} already", hint="take it back with --undo, or wait")
     _check_judged(session, outcome, pair, assessor)
     _check_why(ws, session, why)
     return Returned(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
@@ -129,15 +126,12 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
-        raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot adjudicate status --returned` lists them"
-        )
+        raise InputError(f"{' '.join(pair)}: not returned to {assessor}", hint="`annot adjudicate status --returned`")
     if mine[-1].withdrawn_at is not None:
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has answered it, and that answer counts for the final grade",
-            hint="return it once more with another reason, or let an adjudicator settle it",
+            f"{' '.join(pair)}: {assessor} has answered it", hint="return it once more with another reason"
         )
     return mine[-1]
 
@@ -200,48 +194,32 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
             hint="only planned pairs were judged",
         )
     if assessor not in outcome.planned[pair]:
-        raise InputError(
-            f"{' '.join(pair)}: is not a pair of {assessor}",
-            hint=f"its assessors are {', '.join(outcome.planned[pair])}",
-        )
+        raise InputError(f"{' '.join(pair)}: not of {assessor}", hint=f"it is of {', '.join(outcome.planned[pair])}")
 
 
 def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError where there is nothing to think over, or it is too late."""
     name = " ".join(pair)
     if pair in outcome.adjudications or pair in outcome.unjudgeable:
-        raise InputError(
-            f"{name}: is adjudicated",
-            hint="the adjudicator can change the decision in their project; then run `annot adjudicate pull`",
-        )
+        raise InputError(f"{name}: is adjudicated", hint="its adjudicator can change that: `annot adjudicate pull`")
     if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
-        raise InputError(
-            f"{name}: {assessor} has not judged it yet",
-            hint="it still stands in their project; `annot pull` brings in what was judged since",
-        )
+        raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
-        raise InputError(
-            f"{name}: was judged with another tool, so {assessor} has no project here",
-            hint="let it be judged again there, and run `annot import judgements` with the new file",
-        )
+        raise InputError(f"{name}: was judged with another tool", hint="judge it there, and `annot import judgements`")
 
 
 def _check_why(ws: Workspace, session: Session, why: str) -> None:
     """Raise InputError for a reason that cannot be shown to an assessor."""
     if not 0 < len(why) <= LONGEST_WHY:
-        raise InputError(
-            f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}",
-            hint="say in a sentence what to look at",
-        )
+        raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
     everyone = people.read_assessors(session)
     private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
     private |= {person.account for person in everyone if person.account is not None}
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
         raise InputError(
-            f"the reason names {', '.join(named)}, which assessors must not see",
-            hint="say what to look at in the texts, not what others did",
+            f"the reason names {', '.join(named)}, which assessors must not see", hint="speak of the texts"
         )
 
 

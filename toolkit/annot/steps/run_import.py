@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import FindingError, InputError, MissingInput
+from annot.errors import InputError, MissingInput
 from annot.evaluation.evaluated import CHANCE
 from annot.evaluation.submission import Finding, Rules, look, refused, settled
 from annot.facets.query_sentences import check_facet
@@ -26,12 +26,17 @@ from annot.store.database import open_store
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.handed_in import read_metadata_file, read_run_file
+from annot.study.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""
 CHOICES = {"foreign": ("drop", "keep"), "duplicates": ("best",), "missing": ("out", "last")}
+REMEDIES = {
+    "duplicates": "--duplicates best (the better score counts)",
+    "foreign queries": "--foreign drop (leave them out)",
+    "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,10 @@ def bring_in(
         _check_tag(tag, known)
         there = ws.run_file(tag)
         if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
-            raise InputError(
-                f"{there}: is there and not on record, and this run would be written over it",
-                hint="bring that one in itself, or take another tag",
-            )
+            raise InputError(f"{there}: not on record; it would be lost", hint="bring it in, or take another tag")
         if not candidates:
             raise MissingInput(
-                "no pools and no judgements: it is not known what the run was to rank",
-                hint="draw pools with `annot pool`, or bring judgements in with `annot import`",
+                "no pools and no judgements to rank", hint="`annot pool` draws pools, `annot import` brings them in"
             )
         documents: dict[str, tuple[ScoredDoc, ...]] = {}
         metadata = read_metadata_file(meta)
@@ -115,7 +116,7 @@ def bring_in(
                 hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
             )
         findings = look(documents, candidates)
-        _refuse(refused(findings, rules), files[0])
+        refuse_findings(refused(findings, rules), files[0], REMEDIES)
         rankings = settled(documents, candidates, rules)
         facts: dict[str, Any] = {
             "system": system or str(metadata.get("system", tag)),
@@ -178,10 +179,7 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
         if run.tag == new.tag or run.system != new.system:
             continue
         if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
-            raise InputError(
-                f"system {new.system!r} has this run already, or one of the same seed: {run.tag}",
-                hint="give each run of a system its --seed",
-            )
+            raise InputError(f"system {new.system!r} has this run or seed: {run.tag}", hint="give each run its --seed")
 
 
 def _by_query_id(
@@ -193,18 +191,3 @@ def _by_query_id(
     return {
         query_id if query_id in queries else f"{query_id}-{facet}": docs for query_id, docs in run.documents.items()
     }
-
-
-def _refuse(found: Sequence[Finding], path: Path) -> None:
-    if not found:
-        return
-    remedy = {
-        "duplicates": "--duplicates best (the better score counts)",
-        "foreign queries": "--foreign drop (leave them out)",
-        "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
-    }
-    raise FindingError(
-        f"{path}: not imported",
-        faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in found],
-        hint="correct the file, or say " + " and ".join(dict.fromkeys(remedy[one.what] for one in found)),
-    )

@@ -58,8 +58,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     own = isolated(ws)
     if per_assessor and not own:
         raise InputError(
-            'a server for each person, but annot.toml has isolation = "project"',
-            hint='set isolation = "server" under [judging], before anything is sent',
+            '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
         )
     if own and port is not None:
         raise InputError("--port names one port, and each person gets a server", hint="leave it out")

@@ -16,12 +16,12 @@ from annot.exchange.material import TaskMaterial, instructions_of, material_of, 
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled
 from annot.exchange.rounds import ROUNDS as MANNERS
-from annot.exchange.sending import Advance, Pushed, push_parcels
+from annot.exchange.sending import Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
 from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
-from annot.records import Asked
+from annot.records import Advance, Asked
 from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -169,10 +169,7 @@ def _refuse_sent(session: Session) -> None:
         if projects.read_tasks(session, project.project)
     ]
     if sent:
-        raise InputError(
-            f"a sub-study was sent to {sent[0].assessor} already",
-            hint="a study has one sub-study; `annot substudy report` tells what it found so far",
-        )
+        raise InputError(f"a sub-study was sent to {sent[0].assessor}", hint="a study has one: `annot substudy report`")
 
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
@@ -181,8 +178,7 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
-            f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",
-            hint=f"let {assessor} finish, then `annot substudy pull --view abstract`",
+            f"{len(still_open)} pair(s) are not judged on the abstracts yet", hint=f"let {assessor} finish, then pull"
         )
 
 

@@ -15,11 +15,11 @@ from annot.exchange.connection import Away, away_finding
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.recording import Pulled
-from annot.exchange.sending import Advance, Sent, push_parcels
+from annot.exchange.sending import Sent, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.labelstudio.tasks import feedback_task
 from annot.names import check_name
-from annot.records import Asked, Judgement
+from annot.records import Advance, Asked, Judgement
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.queries import read_queries

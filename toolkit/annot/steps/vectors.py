@@ -20,6 +20,7 @@ from annot.names import check_name
 from annot.ranking.dense import Metric
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
+from annot.study.given_files import check_files
 from annot.study.index import Advance
 from annot.study.paper_vectors import check_replaceable, check_set_name
 from annot.study.workspace import Workspace, sha256_of
@@ -87,9 +88,7 @@ def bring_in(
     """
     check_set_name(name)
     check_name(metric, ("l2", "cosine"), what="--metric")
-    absent = [path for path in (*files, *filter(None, [form.ids])) if not path.is_file()]
-    if absent:
-        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{path}: no such file" for path in absent])
+    check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files beside it, expected one")
     wanted = frozenset(paper_ids(ws.corpus))
@@ -196,8 +195,7 @@ class _Kept:
         found = self._asked or told
         if found is None:
             raise InputError(
-                f"{where}: the file does not say in which space its vectors lie",
-                hint="name it: --space allenai/specter2, or whatever made them; two spaces must never be mixed",
+                f"{where}: does not name the space of its vectors", hint="name it: --space allenai/specter2"
             )
         if not self.space:
             check_replaceable(self._ws, self._name, found, encoded=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from annot.errors import InputError
 from annot.ranking import wordvectors
 from annot.ranking.coverage import Coverage, measure
 from annot.ranking.given_word_vectors import Form, read_word_vectors
+from annot.study.given_files import check_files
 from annot.study.index import Advance, open_index
 from annot.study.workspace import Workspace
 
@@ -39,8 +39,7 @@ def bring_in(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> I
 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
-    if not file.is_file():
-        raise InputError(f"{file}: no such file")
+    check_files([file])
     read = read_word_vectors(file)
     coverage = None
     if any(ws.corpus.glob("*.parquet")):

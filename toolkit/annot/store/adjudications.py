@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlmodel import Session
 
 from annot.records import Adjudication
-from annot.store.models import AdjudicationRow
+from annot.store.judging_models import AdjudicationRow
 from annot.store.revisions import Revisions, Sourced
 
 SourcedAdjudication = Sourced[Adjudication]

@@ -136,8 +136,7 @@ def _check_version(store: Store, *, older: bool) -> None:
         raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
     if version < wanted and not older:
         raise StoreError(
-            f"{store.place}: made by an earlier annot (version {version}, this one needs {wanted})",
-            hint="`annot migrate` brings it there, after a backup",
+            f"{store.place}: version {version} of an earlier annot", hint="`annot migrate` brings it to this one"
         )
 
 
@@ -199,8 +198,8 @@ def _address_for_reading(path: Path) -> str:
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
-                f"{path}: its last changes are in {log.name}, and nothing can be written here to read them",
-                hint="copy the whole study to a folder of your own, and look at it there",
+                f"{path}: its last changes are in {log.name}, which cannot be read here",
+                hint="copy the study and look there",
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"
@@ -212,9 +211,7 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
             url, connect_args={"connect_timeout": _CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
         )
     except ModuleNotFoundError:
-        raise StoreError(
-            "PostgreSQL needs the driver psycopg, which is not installed", hint="pip install 'annot[postgres]'"
-        ) from None
+        raise StoreError("the driver psycopg is not installed", hint="pip install 'annot[postgres]'") from None
 
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
@@ -267,10 +264,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
                 raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
-        raise StoreError(
-            f"{path}: this folder cannot hold a database that several programs open (journal mode {mode})",
-            hint="put it on a local disk, or use PostgreSQL",
-        )
+        raise StoreError(f"{path}: programs cannot share it here ({mode})", hint="use a local disk, or PostgreSQL")
 
 
 def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:

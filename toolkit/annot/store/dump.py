@@ -70,8 +70,7 @@ def load(connection: Connection, dumped: Dumped, folder: Path) -> None:
     kind = connection.dialect.name
     if dumped.version > len(MIGRATIONS):
         raise StoreError(
-            f"the backup's database is of version {dumped.version}; this program knows those up to {len(MIGRATIONS)}",
-            hint="a newer annot has made it: update annot on this machine",
+            f"the backup has version {dumped.version}, expected {len(MIGRATIONS)} or less", hint="update annot"
         )
     if kind not in dumped.statements:
         raise StoreError(

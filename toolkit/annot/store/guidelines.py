@@ -12,7 +12,8 @@ from sqlmodel import Session
 
 from annot.records import Asked
 from annot.store.base import table
-from annot.store.models import GuidelinesRow, QueryRow, TaskRow
+from annot.store.judging_models import GuidelinesRow, TaskRow
+from annot.store.models import QueryRow
 from annot.store.rows import insert_records, read_records
 
 History = tuple[tuple[str, str], ...]

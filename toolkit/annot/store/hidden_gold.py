@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.store.base import table
-from annot.store.models import AssignmentRow, TrialAssignmentRow
+from annot.store.judging_models import AssignmentRow, TrialAssignmentRow
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:

@@ -7,7 +7,7 @@ from sqlmodel import Session
 
 from annot.records import Judgement
 from annot.store.base import table
-from annot.store.models import JudgementRow
+from annot.store.judging_models import JudgementRow
 from annot.store.revisions import Revisions, Sourced
 
 SourcedJudgement = Sourced[Judgement]

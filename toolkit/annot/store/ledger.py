@@ -10,23 +10,18 @@ from sqlmodel import Session, SQLModel
 
 from annot.records import Source
 from annot.store.base import table
-from annot.store.models import (
+from annot.store.judging_models import (
     AdjudicationRow,
     AssessorRow,
-    FacetLabelsRow,
     GoldRow,
     GuidelinesRow,
-    ImportRow,
     JudgementRow,
-    PoolAdditionRow,
-    QueryRow,
     ReturnedRow,
-    RunRow,
-    SplitRow,
     TrialAssignmentRow,
     TrialJudgementRow,
     TrialRow,
 )
+from annot.store.models import FacetLabelsRow, ImportRow, PoolAdditionRow, QueryRow, RunRow, SplitRow
 from annot.store.rows import insert_rows
 
 Ledger = dict[str, list[dict[str, Any]]]

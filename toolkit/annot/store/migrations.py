@@ -10,10 +10,9 @@ from sqlalchemy import Connection, inspect, text
 from annot.errors import StoreError
 from annot.store.base import LINE, table
 from annot.store.guidelines import History, in_force
-from annot.store.models import (
+from annot.store.judging_models import (
     GoldRow,
     GuidelinesRow,
-    PoolAdditionRow,
     ReturnedRow,
     TaskRow,
     TaskSecretRow,
@@ -21,6 +20,7 @@ from annot.store.models import (
     TrialJudgementRow,
     TrialRow,
 )
+from annot.store.models import PoolAdditionRow
 from annot.store.schema import drop_triggers, make_append_only, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
@@ -149,16 +149,13 @@ def version_of(connection: Connection) -> int:
     if VERSION_TABLE not in tables:
         if tables:
             raise StoreError(
-                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
-                hint="give annot a database of its own: `store.database` in annot.toml, or ANNOT_DATABASE",
+                f"the database holds tables of another program, such as {min(tables)}",
+                hint="name another in ANNOT_DATABASE",
             )
         return 0
     version = int(connection.execute(text(f"SELECT COALESCE(MAX(version), 0) FROM {VERSION_TABLE}")).scalar_one())
     if version > len(MIGRATIONS):
-        raise StoreError(
-            f"the database is of version {version}; this program knows versions up to {len(MIGRATIONS)}",
-            hint="a newer annot has been here: update annot on this machine",
-        )
+        raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
     return version
 
 

@@ -1,7 +1,8 @@
-"""Every table of the working state, with the rules that must hold as constraints in the database.
+"""The tables of what is judged and ranked: sentence labels, queries, pools, folds, runs, imports.
 
 A SQLModel table class does not check values, so each rule is a CHECK, a UNIQUE or a foreign key. A new database is made
-from these classes; once a version is released, a change here needs a migration too. Rows never leave `annot.store`.
+from these classes and those of `judging_models`; once a version is released, a change needs a migration too. Rows never
+leave `annot.store`.
 """
 
 from typing import Any
@@ -12,15 +13,12 @@ from sqlalchemy import (
     CheckConstraint,
     Float,
     ForeignKeyConstraint,
-    Identity,
-    Index,
     Text,
     UniqueConstraint,
-    text,
 )
 from sqlmodel import Field
 
-from annot.store.base import GRADE_IN_RANGE, LINE, Listed, RevisionRow, Row
+from annot.store.base import Listed, Row
 
 
 class FacetLabelsRow(Row, table=True):
@@ -123,235 +121,6 @@ class PoolAdditionRow(Row, table=True):
     reason: str | None = Field(sa_type=Text)
     made_by: str | None = Field(sa_type=Text)
     made_at: str | None = Field(sa_type=Text)
-
-
-class AssessorRow(Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked.
-
-    `left_on` and `share` came with the third version.
-    """
-
-    __tablename__ = "assessor"
-    __table_args__ = (
-        UniqueConstraint("account", name="assessor_account"),
-        CheckConstraint("assessor <> ''", name="assessor_named"),
-    )
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    account: str | None = Field(sa_type=Text)
-    adjudicator: bool
-    left_on: str | None = Field(sa_type=Text)
-    share: float | None = Field(sa_type=Float)
-
-
-class AssignmentRow(Row, table=True):
-    """One pair given to one assessor on one occasion; `position` is its place in that assessor's sequence, from 1."""
-
-    __tablename__ = "assignment"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="assignment_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="assignment_assessor"),
-        UniqueConstraint("assessor", "position", name="assignment_position"),
-        CheckConstraint("occasion >= 1", name="assignment_occasion_from_1"),
-        CheckConstraint("position >= 1", name="assignment_position_from_1"),
-    )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    occasion: int = Field(primary_key=True)
-    position: int
-
-
-class GuidelinesRow(Row, table=True):
-    """The guidelines of a facet as they were sent from one moment on."""
-
-    __tablename__ = "guidelines"
-    facet: str = Field(primary_key=True, sa_type=Text)
-    sent_at: str = Field(primary_key=True, sa_type=Text)
-    sha256: str = Field(sa_type=Text)
-    text: str = Field(sa_type=Text)
-    why: str | None = Field(sa_type=Text)
-
-
-class ReturnedRow(Row, table=True):
-    """A pair that was put before its assessor again; it came with the third version."""
-
-    __tablename__ = "returned"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="returned_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="returned_assessor"),
-        CheckConstraint("occasion >= 2", name="returned_occasion_from_2"),
-        CheckConstraint("why <> ''", name="returned_why"),
-    )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    occasion: int = Field(primary_key=True)
-    why: str = Field(sa_type=Text)
-    returned_at: str = Field(sa_type=Text)
-    withdrawn_at: str | None = Field(sa_type=Text)
-
-
-class PlanRow(Row, table=True):
-    """The plan that the assignments make; there is one."""
-
-    __tablename__ = "plan"
-    __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
-    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    sha256: str = Field(sa_type=Text)
-    seed: int = Field(sa_type=BigInteger)
-    created: str = Field(sa_type=Text)
-
-
-class ProjectRow(Row, table=True):
-    """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
-
-    `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
-    program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
-    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down; both came with
-    later versions.
-    """
-
-    __tablename__ = "project"
-    __table_args__ = (
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="project_assessor"),
-        UniqueConstraint("round", "assessor", "server", name="project_round_assessor_server"),
-        UniqueConstraint("server", "remote_id", name="project_remote_id"),
-    )
-    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
-    round: str = Field(sa_type=Text)
-    assessor: str = Field(sa_type=Text)
-    server: str = Field(sa_type=Text)
-    url: str = Field(sa_type=Text)
-    version: str = Field(sa_type=Text)
-    account_id: int | None = Field(sa_type=BigInteger)
-    remote_id: int | None = Field(sa_type=BigInteger)
-    created: str | None = Field(sa_type=Text)
-    sent_on: str | None = Field(sa_type=Text)
-
-
-class TaskRow(Row, table=True):
-    """The server's task for one pair in one project.
-
-    guidelines: `[moment, SHA-256]` of each version that stood beside it, from that moment on, the oldest first.
-    """
-
-    __tablename__ = "task"
-    __table_args__ = (
-        ForeignKeyConstraint(["project_id"], ["project.id"], name="task_project"),
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="task_query"),
-        UniqueConstraint("project_id", "remote_id", name="task_remote_id"),
-    )
-    project_id: int = Field(primary_key=True)
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    occasion: int = Field(primary_key=True)
-    remote_id: int = Field(sa_type=BigInteger)
-    guidelines: tuple[tuple[str, str], ...] = Field(
-        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
-    )
-
-
-class TaskSecretRow(Row, table=True):
-    """With what the keys of tasks are sealed; there is one, from the first push on."""
-
-    __tablename__ = "task_secret"
-    __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
-    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    secret: str = Field(sa_type=Text)
-
-
-class JudgementRow(RevisionRow, table=True):
-    """One revision of one judgement."""
-
-    __tablename__ = "judgement"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="judgement_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="judgement_assessor"),
-        UniqueConstraint(*LINE["judgement"], "revision", name="judgement_line"),
-        CheckConstraint(GRADE_IN_RANGE, name="judgement_grade"),
-        CheckConstraint("occasion >= 1", name="judgement_occasion_from_1"),
-        CheckConstraint("revision >= 1", name="judgement_revision_from_1"),
-        Index("judgement_query_doc", "query_id", "doc_id"),
-    )
-    assessor: str = Field(sa_type=Text)
-    occasion: int
-
-
-class AdjudicationRow(RevisionRow, table=True):
-    """One revision of one adjudication."""
-
-    __tablename__ = "adjudication"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="adjudication_query"),
-        ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="adjudication_adjudicator"),
-        UniqueConstraint(*LINE["adjudication"], "revision", name="adjudication_line"),
-        CheckConstraint(GRADE_IN_RANGE, name="adjudication_grade"),
-        CheckConstraint("revision >= 1", name="adjudication_revision_from_1"),
-        Index("adjudication_query_doc", "query_id", "doc_id"),
-    )
-    adjudicator: str = Field(sa_type=Text)
-    reason: str | None = Field(sa_type=Text)
-    ratings: str = Field(sa_type=Text)
-    shown: tuple[str, ...] = Field(sa_type=Listed)
-
-
-class TrialRow(Row, table=True):
-    """What is on record of a sub-study, or of one assessor's training; `name` says which."""
-
-    __tablename__ = "trial"
-    name: str = Field(primary_key=True, sa_type=Text)
-    facts: dict[str, Any] = Field(sa_type=JSON)
-
-
-class TrialAssignmentRow(Row, table=True):
-    """One pair given to one assessor in a round whose answers never count as judgements of the collection."""
-
-    __tablename__ = "trial_assignment"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="trial_assignment_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="trial_assignment_assessor"),
-        UniqueConstraint("round", "assessor", "position", name="trial_assignment_position"),
-        CheckConstraint("position >= 1", name="trial_assignment_position_from_1"),
-    )
-    round: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    position: int
-
-
-class TrialJudgementRow(RevisionRow, table=True):
-    """One revision of one answer in such a round, which is its `source`; a table of its own, so that none can count."""
-
-    __tablename__ = "trial_judgement"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="trial_judgement_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="trial_judgement_assessor"),
-        UniqueConstraint(*LINE["trial_judgement"], "revision", name="trial_judgement_line"),
-        CheckConstraint(GRADE_IN_RANGE, name="trial_judgement_grade"),
-        CheckConstraint("occasion >= 1", name="trial_judgement_occasion_from_1"),
-        CheckConstraint("revision >= 1", name="trial_judgement_revision_from_1"),
-        Index("trial_judgement_query_doc", "query_id", "doc_id"),
-    )
-    assessor: str = Field(sa_type=Text)
-    occasion: int
-
-
-class GoldRow(Row, table=True):
-    """A pair with the grade that assessors in training are to learn, and why; `position` is its place, from 1."""
-
-    __tablename__ = "gold"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="gold_query"),
-        UniqueConstraint("position", name="gold_position"),
-        CheckConstraint("grade >= 0 AND grade <= 9", name="gold_grade"),
-        CheckConstraint("position >= 1", name="gold_position_from_1"),
-    )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    grade: int
-    why: str = Field(sa_type=Text)
-    position: int
 
 
 class SplitRow(Row, table=True):

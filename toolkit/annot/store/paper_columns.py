@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from annot.corpus_filters import normalised_title
 from annot.ranking.storage import strings_of
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 from annot.store.files_at_url import local_copy, put_files
 from annot.store.papers import ROWS_IN_GROUP, opened
 

@@ -12,7 +12,8 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.records import Assessor, Assignment
 from annot.store.base import table
-from annot.store.models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow, QueryRow
+from annot.store.judging_models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow
+from annot.store.models import QueryRow
 from annot.store.projects import refuse_sent
 from annot.store.rows import check_distinct, check_known, insert_records, read_records, refuse_judged
 

@@ -11,15 +11,8 @@ from sqlmodel import Session, SQLModel
 from annot.errors import MissingInput
 from annot.records import Addition, Draw, Pool, PoolEntry
 from annot.store.base import table
-from annot.store.models import (
-    AdjudicationRow,
-    DrawRow,
-    JudgementRow,
-    PoolAdditionRow,
-    PoolEntryRow,
-    PoolRow,
-    QueryRow,
-)
+from annot.store.judging_models import AdjudicationRow, JudgementRow
+from annot.store.models import DrawRow, PoolAdditionRow, PoolEntryRow, PoolRow, QueryRow
 from annot.store.projects import refuse_sent
 from annot.store.rows import check_distinct, field_names, in_chunks, insert_records, insert_rows, refuse_judged
 

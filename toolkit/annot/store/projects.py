@@ -12,7 +12,8 @@ from annot.errors import InputError
 from annot.records import Asked
 from annot.store.base import table
 from annot.store.hidden_gold import read_hidden
-from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow
+from annot.store.judging_models import AssessorRow, ProjectRow, TaskRow
+from annot.store.models import QueryRow
 from annot.store.rows import check_known, in_chunks, insert_rows
 
 Round = Literal[

@@ -12,16 +12,15 @@ from sqlmodel import Session, SQLModel
 from annot.errors import InputError
 from annot.records import Query
 from annot.store.base import table
-from annot.store.models import (
+from annot.store.judging_models import (
     AdjudicationRow,
     AssignmentRow,
     GoldRow,
     JudgementRow,
-    QueryRow,
-    SplitRow,
     TaskRow,
     TrialAssignmentRow,
 )
+from annot.store.models import QueryRow, SplitRow
 from annot.store.rows import check_distinct, delete_where, in_chunks, insert_records, read_records
 
 _JUDGED: dict[type[SQLModel], str] = {

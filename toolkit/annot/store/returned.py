@@ -8,7 +8,8 @@ from sqlmodel import Session
 
 from annot.records import Returned
 from annot.store.base import table
-from annot.store.models import AssessorRow, QueryRow, ReturnedRow
+from annot.store.judging_models import AssessorRow, ReturnedRow
+from annot.store.models import QueryRow
 from annot.store.rows import check_known, insert_records, read_records
 
 

@@ -22,7 +22,8 @@ from sqlmodel import Session, SQLModel
 from annot.errors import InputError
 from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.base import HIGHEST_GRADE, LINE, table
-from annot.store.models import AssessorRow, QueryRow
+from annot.store.judging_models import AssessorRow
+from annot.store.models import QueryRow
 from annot.store.rows import check_known, field_names, in_chunks, insert_rows
 
 R = TypeVar("R", Judgement, Adjudication)
@@ -157,10 +158,9 @@ class Revisions(Generic[R]):
             revision = self._against(read, line)
             content = self._content(revision)
             sha256 = hash_of(content)
-            if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                comes_back = revision.record.counts and not line.counts
-                if not comes_back:
-                    continue
+            comes_back = line is not None and revision.record.counts and not line.counts
+            if line is not None and revision.ruling is None and line.read_sha256 == sha256 and not comes_back:
+                continue
             number = 1 if line is None else line.latest.record.revision + 1
             revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
             if line is None:
@@ -229,8 +229,7 @@ class Revisions(Generic[R]):
 
     def person_of(self, record: R) -> str:
         """Whose it is."""
-        name: str = getattr(record, self._person)
-        return name
+        return str(getattr(record, self._person))
 
     def _read_lines(
         self, session: Session, *wanted: ColumnElement[bool], payload: bool = False

@@ -14,7 +14,8 @@ from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
 from annot.store.base import Listed, table
-from annot.store.models import AssessorRow, QueryRow
+from annot.store.judging_models import AssessorRow
+from annot.store.models import QueryRow
 
 T = TypeVar("T")
 

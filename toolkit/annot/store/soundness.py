@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from annot.records import Adjudication, Judgement
 from annot.store.base import LINE, table
-from annot.store.models import AdjudicationRow, JudgementRow, TrialJudgementRow
+from annot.store.judging_models import AdjudicationRow, JudgementRow, TrialJudgementRow
 from annot.store.revisions import BESIDE_RECORD, hash_of
 from annot.store.rows import field_names
 

@@ -131,8 +131,7 @@ def _locked(handle: int, path: Path) -> bool:
         return False
     except OSError as error:
         raise StoreError(
-            f"{path}: this file system cannot lock files: {error.strerror}",
-            hint="put the study on a local disk, or use PostgreSQL (`store.database` in annot.toml)",
+            f"{path}: cannot be locked here: {error.strerror}", hint="use a local disk, or PostgreSQL"
         ) from None
     return True
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.store.base import table
-from annot.store.models import TaskSecretRow
+from annot.store.judging_models import TaskSecretRow
 from annot.store.rows import insert_rows
 
 

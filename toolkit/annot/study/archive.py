@@ -130,9 +130,7 @@ def unpack(path: Path, folder: Path) -> Contents:
         if contents.sha256.get(name, digest) != digest
     ]
     if faults:
-        raise InputError(
-            f"{path}: {len(faults)} file(s) are not as its manifest says", faults=sorted(faults), hint=HINT
-        )
+        raise InputError(f"{path}: {len(faults)} file(s) differ from its manifest", faults=sorted(faults), hint=HINT)
     return contents
 
 

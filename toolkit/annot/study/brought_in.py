@@ -100,10 +100,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
     ours = {(known.record.asked, known.record.assessor) for known in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
-        raise InputError(
-            f"{ws.root}: this study has its own plan or judgements, expected none",
-            hint="make a new study with `annot init` and import there",
-        )
+        raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
 def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> Recorded:

@@ -22,8 +22,9 @@ from annot.formats.corpora import Broken, Piece, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES
 from annot.formats.paper_lines import paper_of_record
 from annot.records import Paper
-from annot.settings import CorpusSettings
+from annot.settings.sections import CorpusSettings
 from annot.store import papers
+from annot.store.paper_writing import PaperWriter, keep_rows
 
 AT_ONCE = 1_000
 TOLD = 100
@@ -66,7 +67,7 @@ class Brought:
             return None
         passing = numpy.flatnonzero(self.marks.reason == KEPT)
         if len(kept) < len(passing):
-            papers.keep_rows(self.papers, numpy.isin(passing, kept))
+            keep_rows(self.papers, numpy.isin(passing, kept))
         return self.papers
 
 
@@ -110,7 +111,7 @@ class LotReader:
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
         parts = [marks_of((), self.settings)]
-        writer = papers.PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
+        writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         with writer or nullcontext(), _RejectsFile(rejected) as rejects:
             source = (paper for at, one in enumerate(reading) for paper in self._papers(one, at, rejects))
             while some := list(islice(source, AT_ONCE)):

@@ -102,6 +102,5 @@ def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Additio
     twice = sorted({one.method for one in additions} & set(design.methods))
     if twice:
         raise InputError(
-            f"query paper {paper_id}: {', '.join(twice)} was added after the draw, and cannot draw, too",
-            hint=f"leave it out of the draw: --without {twice[0]}",
+            f"query paper {paper_id}: {', '.join(twice)} was added after the draw", hint=f"say --without {twice[0]}"
         )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.errors import FindingError, InputError, MissingInput
+from annot.errors import InputError, MissingInput
 from annot.evaluation.submission import Finding
 from annot.names import check_name
 from annot.pooling import CITED, MANUAL
@@ -17,7 +16,7 @@ from annot.records import Ranking
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.handed_in import read_metadata_file, read_run_file
+from annot.study.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.study.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.study.workspace import Workspace
 
@@ -86,7 +85,7 @@ def take_in(
     handed_in = read_run_file(file, distances=distances)
     found = by_query_paper(handed_in.run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
     rules = {"foreign queries": foreign, "foreign documents": foreign, "duplicates": duplicates}
-    _refuse([one for one in found.findings if rules.get(one.what, "told") is None], file)
+    refuse_findings([one for one in found.findings if rules.get(one.what, "told") is None], file, REMEDIES)
     if not any(found.rankings.values()):
         raise InputError(
             f"{file}: no document of this corpus for a query of this study",
@@ -107,10 +106,7 @@ def take_in(
     }
     replaced = before is not None and before["source"]["sha256"] != handed_in.sha256
     if replaced and pooled:
-        raise InputError(
-            f"--method {method}: pools hold documents of another ranking of this name",
-            hint="take another name: the pools that stand could never be drawn again",
-        )
+        raise InputError(f"--method {method}: pools hold documents of another ranking of it", hint="take another name")
     if not dry_run:
         keep_imported(ws, method, found.rankings, about=about)
     lengths = [len(ranking) for ranking in found.rankings.values()]
@@ -135,12 +131,3 @@ def _check_method(ws: Workspace, method: str) -> None:
         raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, and a letter or digit first")
     if method in (*METHODS, LSA, CITED, MANUAL) or (ws.vectors / method).is_dir():
         raise InputError(f"--method {method!r}: is the name of a method of our own", hint="take another name")
-
-
-def _refuse(findings: Sequence[Finding], file: Path) -> None:
-    if findings:
-        raise FindingError(
-            f"{file}: not imported",
-            faults=[f"{one.count} {one.what} in {one.queries} topics: {', '.join(one.examples)}" for one in findings],
-            hint="correct the file, or say " + " and ".join(dict.fromkeys(REMEDIES[one.what] for one in findings)),
-        )

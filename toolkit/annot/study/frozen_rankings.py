@@ -122,14 +122,6 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
         )
 
 
-def ranked_on_disk(ws: Workspace) -> Mapping[str, Any]:
-    """What the manifest tells of each method, by name; nothing where there are no rankings."""
-    if not rankings_manifest(ws).is_file():
-        return {}
-    found: Mapping[str, Any] = _manifest(ws).get("methods", {})
-    return found
-
-
 def _manifest(ws: Workspace) -> dict[str, Any]:
     manifest = read_manifest(rankings_manifest(ws), hint=HINT)
     if not isinstance(manifest.get("query_papers"), list):

@@ -29,8 +29,7 @@ def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: st
     others = changed(ws, facets, versions)
     if others and not (why or "").strip():
         raise FindingError(
-            f"the guidelines of {', '.join(others)} have changed since {versions[others[0]][-1].sent_at[:10]}",
-            hint='send them with `--guidelines-changed "why"`, and agreement is shown by version; or take it back',
+            f"the guidelines of {', '.join(others)} have changed", hint='send them with --guidelines-changed "why"'
         )
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     new = [facet for facet in facets if facet not in versions or facet in others]

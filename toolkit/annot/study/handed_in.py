@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.errors import InputError
+from annot.errors import FindingError
+from annot.evaluation.submission import Finding
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
+from annot.study.given_files import given_bytes, given_text
 
 
 class HandedIn(NamedTuple):
@@ -19,7 +22,7 @@ class HandedIn(NamedTuple):
 
 def read_run_file(path: Path, *, distances: bool) -> HandedIn:
     """The run in the file; distances: its scores are distances. Raises InputError where it is none."""
-    data = _bytes(path)
+    data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
     return HandedIn(run, hashlib.sha256(data).hexdigest())
 
@@ -28,13 +31,14 @@ def read_metadata_file(path: Path | None) -> dict[str, Any]:
     """The metadata in the file; none where none is named. Raises InputError where it is not metadata."""
     if path is None:
         return {}
-    try:
-        return read_metadata(_bytes(path).decode("utf-8-sig"), name=str(path))
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text, expected metadata in YAML or JSON") from None
+    return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
 
 
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    return path.read_bytes()
+def refuse_findings(findings: Sequence[Finding], path: Path, remedies: Mapping[str, str]) -> None:
+    """Raise FindingError with the findings, if there are any. remedies: by what was found, the option for it."""
+    if findings:
+        raise FindingError(
+            f"{path}: not imported",
+            faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in findings],
+            hint="correct the file, or say " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
+        )

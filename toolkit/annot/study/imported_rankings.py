@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.errors import InputError
-from annot.evaluation.submission import EXAMPLES, Finding
+from annot.evaluation.submission import Finding, findings_of
 from annot.formats.trec import write_run
 from annot.ordering import ranked, round_score
 from annot.records import Query, Ranking, ScoredDoc
@@ -56,12 +56,7 @@ def by_query_paper(
     for topic in sorted(documents.keys() & paper_of.keys()):
         for what, doc_id in _faults(documents[topic], in_corpus):
             found[what].append((topic, doc_id))
-    findings = tuple(
-        Finding(what, len(of), len({topic for topic, _ in of}), tuple(" ".join(one).strip() for one in of[:EXAMPLES]))
-        for what, of in found.items()
-        if of
-    )
-    return OfPapers(rankings, tuple(name for name, own in topics.items() if len(own) > 1), findings)
+    return OfPapers(rankings, tuple(name for name, own in topics.items() if len(own) > 1), findings_of(found))
 
 
 def imported_methods(ws: Workspace) -> dict[str, Any]:

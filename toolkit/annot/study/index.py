@@ -11,7 +11,7 @@ from annot.ranking import lsa, storage, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
 from annot.ranking.threads import Each, in_threads
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 from annot.shards import Engine, map_shards
 from annot.study.corpus_state import current_sha256
 from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within

@@ -58,6 +58,4 @@ def read_ledger_file(ws: Workspace) -> LedgerFile | None:
         }
         return LedgerFile(by_table, int(head["revisions"]))
     except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"{path}: not a ledger: {error}", hint="take it from a backup, or move it away to do without"
-        ) from None
+        raise InputError(f"{path}: not a ledger: {error}", hint="take it from a backup, or move it away") from None

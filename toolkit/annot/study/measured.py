@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +20,9 @@ from annot.errors import InputError, MissingInput
 from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
-from annot.records import Judgement, Qrel, Ranking
+from annot.records import Decision, Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
+from annot.study.given_files import given_text
 from annot.study.guideline_versions import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
@@ -50,16 +51,35 @@ def agreement_of(
     binarised_at: compare "this grade or higher" instead of grades. Raises MissingInput when nothing is judged.
     """
     refuse_unjudged(snapshot)
-    return agreement_table(
-        snapshot.outcome.of_answered_pairs,
-        snapshot.outcome.decisions,
-        snapshot.facets,
-        grades=snapshot.ws.settings.scale.grades,
-        missing=missing or snapshot.ws.settings.judging.missing,
+    return table_of(
+        *(snapshot, snapshot.outcome.of_answered_pairs, snapshot.outcome.decisions),
+        missing=missing,
         binarised_at=binarised_at,
-        level=snapshot.ws.settings.agreement.level,
         coefficients=coefficients,
         unjudgeable=snapshot.outcome.unjudgeable,
+    )
+
+
+def table_of(
+    snapshot: Snapshot,
+    judgements: Iterable[Judgement],
+    decisions: Iterable[Decision],
+    *,
+    coefficients: Sequence[str],
+    missing: str | None = None,
+    binarised_at: int | None = None,
+    unjudgeable: Collection[Pair] = (),
+) -> AgreementTable:
+    """Agreement of these judgements, by the settings of the study."""
+    settings = snapshot.ws.settings
+    return agreement_table(
+        *(judgements, decisions, snapshot.facets),
+        grades=settings.scale.grades,
+        missing=missing or settings.judging.missing,
+        binarised_at=binarised_at,
+        level=settings.agreement.level,
+        coefficients=coefficients,
+        unjudgeable=unjudgeable,
     )
 
 
@@ -93,16 +113,7 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
             of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
             table = None
             if of_version:
-                table = agreement_table(
-                    of_version,
-                    snapshot.outcome.decisions,
-                    snapshot.facets,
-                    grades=snapshot.ws.settings.scale.grades,
-                    missing=snapshot.ws.settings.judging.missing,
-                    binarised_at=None,
-                    level=snapshot.ws.settings.agreement.level,
-                    coefficients=HEADLINE,
-                )
+                table = table_of(snapshot, of_version, snapshot.outcome.decisions, coefficients=HEADLINE)
             found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
     return tuple(found)
 
@@ -267,13 +278,7 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
         raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
     runs: dict[str, dict[str, Ranking]] = {}
     for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path}: no such file, expected a TREC run")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: not UTF-8 text, expected a TREC run") from None
-        run = read_run(text.splitlines(), name=str(path))
+        run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
         if run.tag in runs:
             raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
         runs[run.tag] = run.rankings

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 
 from annot.adjudication import Pair
 from annot.agreement.summaries import AgreementTable
-from annot.agreement.tables import agreement_table
 from annot.errors import InputError, MissingInput
 from annot.records import Judgement
+from annot.study.measured import table_of
 from annot.study.moments import moment_of
 from annot.study.snapshot import Snapshot
 
@@ -110,16 +110,13 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
         raise MissingInput(
-            "no pair has an answer, with its moment, from each of its assessors",
-            hint="bring answers in with `annot pull`; `annot status` tells how many are missing",
+            "no pair has an answer of each of its assessors yet", hint="bring answers in with `annot pull`"
         )
     newest = max(timed.values())
     start = since or newest - timedelta(days=DAYS)
     period = {pair for pair, moment in timed.items() if moment >= start}
     if not period:
-        raise InputError(
-            f"no pair was finished since {start.isoformat()}", hint=f"the newest answer is of {newest.isoformat()}"
-        )
+        raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
     held_back = period & _asked_again(snapshot)
     told = {pair: whole[pair] for pair in sorted(period - held_back)}
     differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
@@ -200,14 +197,4 @@ def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]
 
 
 def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
-    settings = snapshot.ws.settings
-    return agreement_table(
-        [answer for pair in pairs for answer in whole[pair]],
-        (),
-        snapshot.facets,
-        grades=settings.scale.grades,
-        missing=settings.judging.missing,
-        binarised_at=None,
-        level=settings.agreement.level,
-        coefficients=COEFFICIENTS,
-    )
+    return table_of(snapshot, [answer for pair in pairs for answer in whole[pair]], (), coefficients=COEFFICIENTS)

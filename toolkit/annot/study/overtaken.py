@@ -55,10 +55,7 @@ def told_overtaken(found: tuple[Overtaken, ...]) -> str:
         return ""
     pairs = list(dict.fromkeys((one.query_id, one.doc_id) for one in found))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
-    return (
-        f"{len(found)} answer(s) of {len(pairs)} pair(s) changed after the pair was adjudicated; "
-        f"the adjudication stands: {shown}"
-    )
+    return f"{len(found)} answer(s) changed after their pair was adjudicated, which stands: {shown}"
 
 
 def _said(record: Any) -> tuple[int | None, str | None]:

@@ -14,7 +14,7 @@ from annot.pooling import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.settings import FileName
+from annot.settings.sections import FileName
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import AbstractSystem
 from annot.systems.registry import SYSTEMS
@@ -57,10 +57,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
     hint = "give the new vectors another name, or remove the folder first"
     known = json.loads(about.read_text(encoding="utf-8"))
     if known.get("space") != space:
-        raise InputError(
-            f"{about.parent}: holds vectors of {known.get('space')}, found {space}: two spaces must never be mixed",
-            hint=hint,
-        )
+        raise InputError(f"{about.parent}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
     if ("weights_sha256" in known) != encoded:
         found = "were not encoded here" if encoded else "`annot encode` made"
         raise InputError(f"{about.parent}: holds vectors that {found}; they would be lost", hint=hint)

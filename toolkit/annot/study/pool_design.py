@@ -11,7 +11,8 @@ from annot.errors import InputError
 from annot.names import check_name
 from annot.pooling import CITED, as_of
 from annot.records import Pool
-from annot.settings import DrawMode, Settings
+from annot.settings import Settings
+from annot.settings.sections import DrawMode
 
 
 @dataclass(frozen=True, slots=True)

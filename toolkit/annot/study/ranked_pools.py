@@ -99,9 +99,7 @@ class RankedPools:
             return trained_pools.of_sentences(name, self._topics, vectors)
         if isinstance(system, AbstractSystem):
             return trained_pools.of_abstracts(name, self._topics, self._abstracts(system))
-        raise InputError(
-            f"systems.features: {name} has no vectors", hint="name lsa, or systems of sentences, abstracts"
-        )
+        raise InputError(f"systems.features: {name} has no vectors", hint="name lsa, or systems that have them")
 
     def _aspire(self, system: AspireSystem, views: Mapping[str, Any]) -> Made:
         settings = self._ws.settings.systems

@@ -84,9 +84,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     outcome = outcome_of(session, ws.settings)
     asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
-        raise MissingInput(
-            "no answers to the sub-study", hint="bring them in with `annot substudy pull --view abstract`"
-        )
+        raise MissingInput("no answers to the sub-study", hint="run `annot substudy pull --view abstract`")
     level = ws.settings.agreement.level
     grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
     final = grades_of(outcome.decisions)

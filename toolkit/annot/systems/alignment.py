@@ -8,11 +8,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.formats.matches import Match
 from annot.ordering import ranked
 from annot.ranking.methods import EMPTY_SCORE
 from annot.records import Ranking, ScoredDoc
 from annot.systems.sentence_vectors import Candidates, Matrix, SentenceVectors
-from annot.systems.system import Match, Topic
+from annot.systems.system import Topic
 
 Similarity = Literal["cosine", "l2"]
 LEAST_WEIGHT = 0.05

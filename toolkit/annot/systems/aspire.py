@@ -20,16 +20,15 @@ Matching = Literal["single", "transport", "attention"]
 
 @dataclass(frozen=True, slots=True)
 class AspireSystem(System):
-    """`in_context`: whether an abstract's sentences are read together, or each by itself."""
+    """A system that compares papers as sets of sentences."""
 
     weights: Weights
     matching: Matching
-    in_context: bool
 
 
 def _system(name: str, matching: Matching, hub: str | None) -> AspireSystem:
     weights = Weights(name, hub, "context")
-    return AspireSystem(name, "aspire", ASPIRE, IN_CONTEXT, EACH_IN_CONTEXT, weights.needs, weights, matching, True)
+    return AspireSystem(name, "aspire", ASPIRE, IN_CONTEXT, EACH_IN_CONTEXT, weights.needs, weights, matching)
 
 
 _MPNET = Weights("mpnet-1b", "sentence-transformers/all-mpnet-base-v2", "own")
@@ -40,7 +39,7 @@ SYSTEMS = (
     _system("ot-aspire", "transport", "allenai/aspire-contextualsentence-multim-compsci"),
     _system("ts+ot-aspire", "transport", None),
     _system("att-aspire", "attention", None),
-    AspireSystem("ot-mpnet-1b", "aspire", ASPIRE, FACET, EACH_SENTENCE, _MPNET.needs, _MPNET, "transport", False),
+    AspireSystem("ot-mpnet-1b", "aspire", ASPIRE, FACET, EACH_SENTENCE, _MPNET.needs, _MPNET, "transport"),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annot.errors import InputError
-from annot.records import Paper
+from annot.records import Advance, Paper
 from annot.systems.reading import (
     Loaded,
     document_text,
@@ -20,13 +20,13 @@ from annot.systems.reading import (
     sentence_means,
     text_tokens,
     tokens_in_context,
+    usable_device,
 )
 from annot.systems.sentence_vectors import Matrix
 from annot.systems.weights import Reading
 
 BATCH = 32
 
-Advance = Callable[[int, int | None], None]
 Encode = Callable[[Sequence[str]], Matrix]
 """A vector for each text, read by itself: shape (texts, dimensions)."""
 
@@ -41,7 +41,7 @@ def encode_sentences(folder: Path, reading: Reading, texts: Sequence[str], *, ad
 def sentence_encoder(folder: Path, reading: Reading, *, device: str | None) -> Encode:
     """The same for many calls: the weights are read once."""
     if reading == "own":
-        model = _sentence_transformer(folder, device)
+        model = sentence_transformer(folder, device)
         return lambda texts: _encoded(model, texts)
     loaded = load(folder, device)
     return lambda texts: _pooled(loaded, reading, texts, advance=lambda done, total: None)
@@ -96,7 +96,7 @@ def _batches(lengths: Sequence[int], size: int, advance: Advance) -> Iterator[li
 
 
 def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: Advance) -> Matrix:
-    model = _sentence_transformer(folder, None)
+    model = sentence_transformer(folder, None)
     parts: list[Matrix] = []
     for start in range(0, len(texts), BATCH * BATCH):
         some = texts[start : start + BATCH * BATCH]
@@ -105,14 +105,16 @@ def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: 
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 
-def _sentence_transformer(folder: Path, device: str | None) -> Any:
+def sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
+    """The sentence-transformers model in the folder. Raises InputError where there is none."""
     prepare_libraries(folder)
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(str(folder), device=device, local_files_only=True)
+        model = SentenceTransformer(str(folder), device=str(usable_device(device)), local_files_only=True)
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
+    return model.half() if half else model
 
 
 def _encoded(model: Any, texts: Sequence[str]) -> Matrix:

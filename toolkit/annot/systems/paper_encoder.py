@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from annot.errors import InputError
 from annot.ranking.dense import Metric
-from annot.records import Paper
-from annot.systems.encoders import Advance, document_vectors
-from annot.systems.reading import first_line, load, prepare_libraries, usable_device
+from annot.records import Advance, Paper
+from annot.systems.encoders import document_vectors, sentence_transformer
+from annot.systems.reading import load
 from annot.systems.sentence_vectors import Matrix
 
 PaperReading = Literal["own", "document"]
@@ -47,7 +46,7 @@ def open_paper_encoder(
     if reading == "document":
         loaded = load(folder, device, half=half)
         return lambda papers, advance: document_vectors(loaded, papers, batch=batch, advance=advance)
-    model = _sentence_transformer(folder, device=device, half=half)
+    model = sentence_transformer(folder, device, half=half)
     separator = getattr(model.tokenizer, "sep_token", None) or " "
 
     def encode(papers: Sequence[Paper], advance: Advance) -> Matrix:
@@ -57,15 +56,3 @@ def open_paper_encoder(
         return np.asarray(rows, dtype=np.float32)
 
     return encode
-
-
-def _sentence_transformer(folder: Path, *, device: str | None, half: bool) -> Any:
-    prepare_libraries(folder)
-    from sentence_transformers import SentenceTransformer
-
-    place = usable_device(device)
-    try:
-        model = SentenceTransformer(str(folder), local_files_only=True, device=str(place))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
-    return model.half() if half else model

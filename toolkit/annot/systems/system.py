@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from annot.formats.matches import Matches
 from annot.records import Ranking
 
 Family = Literal["terms", "sentences", "abstracts", "aspire", "scisearch"]
@@ -48,21 +49,6 @@ class Topic:
     whole: bool
     """Whether these are all sentences of the abstract."""
     doc_ids: tuple[str, ...]
-
-
-class Match(NamedTuple):
-    """A sentence of the query and a sentence of a candidate that a score rests on, by their positions from 0."""
-
-    query_sentence: int
-    doc_sentence: int
-    weight: float
-    """The share of the score's mass that goes from the one to the other; 1 for a single best pair."""
-    similarity: float
-    """Cosine, or negated distance: higher is better."""
-
-
-Matches = Mapping[str, Mapping[str, tuple[Match, ...]]]
-"""The matches of each document of each query, heaviest first."""
 
 
 @dataclass(frozen=True, slots=True)

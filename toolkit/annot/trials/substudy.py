@@ -58,9 +58,7 @@ def draw(queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int,
     ]
     if faults or not by_facet:
         raise InputError(
-            "the sub-study cannot be drawn",
-            faults=faults or ["no query has a settled pair"],
-            hint="settle more pairs, or draw fewer with --queries and --candidates",
+            "the sub-study cannot be drawn", faults=faults or ["no query has a settled pair"], hint="draw fewer"
         )
     chosen = _queries(by_facet, per_facet, seed)
     pairs = tuple(

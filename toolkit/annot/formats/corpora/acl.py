@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from annot.formats.corpora.cutting import Broken, Piece, Records, opened
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.form import Format, in_one_piece
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:
@@ -57,11 +57,4 @@ def _paper(element: ElementTree.Element, collection: str, volume: str, year: str
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 
-ACL = Format(
-    "acl",
-    paper=lambda record: record,
-    fits=lambda _record: False,
-    records=records,
-    cut=lambda _name: [(0, None)],
-    endings=(".xml",),
-)
+ACL = Format("acl", records=records, cut=in_one_piece, endings=(".xml",))

@@ -47,4 +47,4 @@ def _dataset(name: str) -> Any:
     return dataset
 
 
-IRDS = Format("irds", paper=paper, fits=lambda _record: False, records=records, cut=cut, by_name=True)
+IRDS = Format("irds", paper=paper, records=records, cut=cut, by_name=True)

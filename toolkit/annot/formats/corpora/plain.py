@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from annot.formats.corpora.cutting import Broken, Piece, Records, json_records, opened
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.form import Format, in_one_piece
 
 
 def json_entries(piece: Piece) -> Records:
@@ -29,13 +29,6 @@ def json_entries(piece: Piece) -> Records:
             yield number, Broken("not a JSON object", (f"found {raw[:40]}, expected a JSON object",), raw)
 
 
-ANNOT = Format("annot", paper=lambda record: record, fits=lambda _record: True)
-CSFCUBE = Format("csfcube", paper=lambda record: record, fits=lambda record: "pred_labels" in record)
-JSON = Format(
-    "json",
-    paper=lambda record: record,
-    fits=lambda _record: False,
-    records=json_entries,
-    cut=lambda _name: [(0, None)],
-    endings=(".json",),
-)
+ANNOT = Format("annot", fits=lambda _record: True)
+CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
+JSON = Format("json", records=json_entries, cut=in_one_piece, endings=(".json",))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.formats.corpora.cutting import Broken, Piece, Records, is_gzip, json_records
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.form import Format, in_one_piece
 from annot.formats.faults import MOST_FAULTS
 
 SHARE_BYTES = 1 << 28
@@ -147,11 +147,5 @@ def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SEMANTIC_SCHOLAR = Format("semantic-scholar", paper=_paper, fits=lambda record: "corpusid" in record)
-JOINED = Format(
-    "semantic-scholar-share",
-    paper=_paper,
-    fits=lambda _record: False,
-    records=joined,
-    cut=lambda _name: [(0, None)],
-)
+JOINED = Format("semantic-scholar-share", paper=_paper, records=joined, cut=in_one_piece)
 """A folder of one share; nobody names it."""

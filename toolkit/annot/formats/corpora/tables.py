@@ -12,7 +12,7 @@ from typing import Any
 
 from annot.errors import InputError
 from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Piece, Records, opened
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.form import Format, in_one_piece
 
 _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("paper_id", "id", "_id", "title", "abstract", "year", "metadata", "labels", "pred_labels")
@@ -110,14 +110,5 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = Format(
-    "csv",
-    paper=paper,
-    fits=lambda _record: False,
-    records=csv_rows,
-    cut=lambda _name: [(0, None)],
-    endings=(".csv", ".tsv"),
-)
-PARQUET = Format(
-    "parquet", paper=paper, fits=lambda _record: False, records=parquet_rows, cut=row_groups, endings=(".parquet",)
-)
+CSV = Format("csv", paper=paper, records=csv_rows, cut=in_one_piece, endings=(".csv", ".tsv"))
+PARQUET = Format("parquet", paper=paper, records=parquet_rows, cut=row_groups, endings=(".parquet",))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
+from annot.records import Advance
 from annot.stats.seeding import generator
 from annot.systems.encoders import Encode
 from annot.systems.reading import Loaded
@@ -28,8 +29,6 @@ from annot.systems.training.recipes import Recipe, Settings
 STATE, BEST = "state.pt", "best.pt"
 LOOKS = 10
 """At the dev examples in an epoch, where the settings name no number of steps."""
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +201,7 @@ def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> 
     stored = torch.load(work / STATE, map_location="cpu", weights_only=True)
     other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
     if other:
-        raise InputError(
-            f"{work}: a training was begun with another {', '.join(other)}",
-            hint=f"go on with the same, or remove {work} to begin anew",
-        )
+        raise InputError(f"{work}: begun with another {', '.join(other)}", hint=f"use the same, or remove {work}")
     for name, part in parts.items():
         part.load_state_dict(stored[name])
     step, curve, best, since = stored["progress"]

@@ -1,27 +1,15 @@
-"""`annot.toml` as a typed model; every default of the program stands here, once.
-
-Unknown keys are refused, and the nearest known key is named.
-"""
+"""The sections of `annot.toml`, with every default of the program."""
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
-
-from annot.errors import SettingsError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator, model_validator
 
 TERM_AND_EMBEDDING_METHODS = (
-    "title_tfidf",
-    "abs_tfidf",
-    "title_cbow200",
-    "abs_cbow200",
-    "title_tfidfcbow200",
-    "abs_tfidfcbow200",
+    *("title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200"),
+    *("title_tfidfcbow200", "abs_tfidfcbow200"),
 )
 """The six built-in pooling methods, under CSFCube's names."""
 
@@ -38,11 +26,13 @@ MOST_LABELS = 16
 """The letters that no other control of the labelling screen has as its key."""
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A table of annot.toml; an unknown key is refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CollectionSettings(_Section):
+class CollectionSettings(Section):
     name: str = "my-collection"
     """The short name of the study; it stands in file names and on the server."""
     title: str = "A test collection"
@@ -71,7 +61,7 @@ class CollectionSettings(_Section):
     """The only date that a release carries."""
 
 
-class ScaleSettings(_Section):
+class ScaleSettings(Section):
     names: tuple[str, ...] = ("Irrelevant", "Related", "Similar", "Near-identical")
     """The name of each grade, from grade 0 upward."""
 
@@ -89,7 +79,7 @@ class ScaleSettings(_Section):
         return tuple(range(len(self.names)))
 
 
-class LabelSettings(_Section):
+class LabelSettings(Section):
     """The labels of the sentences. The shipped model knows the five of the default only: for others, train one with
     `annot facets train`."""
 
@@ -109,7 +99,7 @@ class LabelSettings(_Section):
         return names
 
 
-class CorpusSettings(_Section):
+class CorpusSettings(Section):
     min_sentences: Annotated[int, Field(ge=1)] = 3
     """An abstract with fewer sentences is left out, and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20
@@ -120,15 +110,11 @@ class CorpusSettings(_Section):
     """An abstract is rejected when all its sentences are shorter than this."""
 
 
-class QuerySettings(_Section):
+class QuerySettings(Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
     """Years, first and last, from which query papers are drawn evenly."""
     types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
-        "application",
-        "empirical",
-        "resource",
-        "theoretical",
-        "survey",
+        *("application", "empirical", "resource", "theoretical", "survey"),
     )
     """The types that the rating sheet may give a paper; one called `survey` is never chosen."""
     per_period: Annotated[int, Field(ge=1)] = 20
@@ -146,7 +132,7 @@ class QuerySettings(_Section):
         return types
 
 
-class PoolSettings(_Section):
+class PoolSettings(Section):
     mode: DrawMode = "round-robin"
     """How pools are drawn: the methods take turns; each takes its whole quota at once (`blocks`, as CSFCube); or the
     union of the best `per_method` of each (`depth`, as TREC)."""
@@ -172,7 +158,7 @@ def _at_least_one_or(word: str) -> PlainValidator:
     return PlainValidator(check)
 
 
-class WordVectorSettings(_Section):
+class WordVectorSettings(Section):
     """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
 
     dimensions: Annotated[int, Field(ge=2)] = 200
@@ -192,7 +178,7 @@ class WordVectorSettings(_Section):
     """Abstracts that are read, drawn by the seed; 0 reads all."""
 
 
-class JudgingSettings(_Section):
+class JudgingSettings(Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
     """Assessors of each pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"
@@ -205,7 +191,7 @@ class JudgingSettings(_Section):
     """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
 
 
-class TrainingSettings(_Section):
+class TrainingSettings(Section):
     """What an assessor must reach on gold pairs before judging."""
 
     per_facet: Annotated[int, Field(ge=1)] = 10
@@ -218,7 +204,7 @@ class TrainingSettings(_Section):
     """Pairs furthest from gold that the report names for each assessor."""
 
 
-class AgreementSettings(_Section):
+class AgreementSettings(Section):
     """The intervals over whole queries."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
@@ -233,7 +219,7 @@ class AgreementSettings(_Section):
         return given
 
 
-class ForecastSettings(_Section):
+class ForecastSettings(Section):
     """What the hours, dates and costs still to come are reckoned with."""
 
     hourly_rate: Annotated[float, Field(ge=0)] | None = None
@@ -254,12 +240,12 @@ class ForecastSettings(_Section):
     """Studies that `annot plan simulate` plays through."""
 
 
-class WatchSettings(_Section):
+class WatchSettings(Section):
     every: Annotated[int, Field(ge=1)] = 60
     """Seconds between two looks at the server."""
 
 
-class AdjudicationSettings(_Section):
+class AdjudicationSettings(Section):
     ratings: Literal["shown", "hidden"] = "shown"
     """Whether the adjudicator sees the grades that were given."""
     adjudicator_may_assess: bool = False
@@ -274,21 +260,17 @@ class AdjudicationSettings(_Section):
         return 2 if self.cannot_judge == "second" else 1
 
 
-class EvaluationSettings(_Section):
+class EvaluationSettings(Section):
     relevant_from: Annotated[int, Field(ge=1)] = 2
     """The smallest grade that counts as relevant in binary measures."""
     error_kinds: tuple[str, ...] = (
-        "salient aspects",
-        "multiple aspects",
-        "domain-specific similarities",
-        "mechanistic similarities",
-        "context dependence",
-        "qualitative results",
+        *("salient aspects", "multiple aspects", "domain-specific similarities"),
+        *("mechanistic similarities", "context dependence", "qualitative results"),
     )
     """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
 
 
-class SystemSettings(_Section):
+class SystemSettings(Section):
     """What the systems that compare sentences depend on."""
 
     similarity: Literal["", "cosine", "l2"] = ""
@@ -304,12 +286,12 @@ class SystemSettings(_Section):
     facet, on training queries."""
 
 
-class StoreSettings(_Section):
+class StoreSettings(Section):
     database: str = "annot.db"
     """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
 
 
-class MachineSettings(_Section):
+class MachineSettings(Section):
     """Where long work runs. It changes no result."""
 
     processes: Annotated[int, Field(ge=1)] | None = None
@@ -319,91 +301,3 @@ class MachineSettings(_Section):
     shards: str = ""
     """A folder at a URL (`s3://...`, or any that fsspec knows) through which the cluster's workers get the papers;
     empty where they see the study's folder."""
-
-
-class Settings(_Section):
-    """The whole study."""
-
-    seed: int = 13
-    """Everything that is drawn by chance follows from it."""
-    collection: CollectionSettings = CollectionSettings()
-    scale: ScaleSettings = ScaleSettings()
-    labels: LabelSettings = LabelSettings()
-    facets: dict[FileName, tuple[str, ...]] = {
-        "background": ("background", "objective"),
-        "method": ("method",),
-        "result": ("result",),
-    }
-    """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
-    whole abstract."""
-    corpus: CorpusSettings = CorpusSettings()
-    queries: QuerySettings = QuerySettings()
-    pool: PoolSettings = PoolSettings()
-    word_vectors: WordVectorSettings = WordVectorSettings()
-    judging: JudgingSettings = JudgingSettings()
-    training: TrainingSettings = TrainingSettings()
-    agreement: AgreementSettings = AgreementSettings()
-    forecast: ForecastSettings = ForecastSettings()
-    watch: WatchSettings = WatchSettings()
-    adjudication: AdjudicationSettings = AdjudicationSettings()
-    evaluation: EvaluationSettings = EvaluationSettings()
-    systems: SystemSettings = SystemSettings()
-    store: StoreSettings = StoreSettings()
-    machine: MachineSettings = MachineSettings()
-
-    @model_validator(mode="after")
-    def _facets_fit(self) -> Settings:
-        owner: dict[str, str] = {}
-        for facet, labels in self.facets.items():
-            for label in labels:
-                if label not in self.labels.names:
-                    near = difflib.get_close_matches(label, self.labels.names, 1)
-                    expected = f"near {near[0]!r}" if near else f"expected one of {', '.join(self.labels.names)}"
-                    raise ValueError(f"facets.{facet}: unknown label {label!r}, {expected}")
-                if label in owner:
-                    raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
-                owner[label] = facet
-        if self.evaluation.relevant_from >= len(self.scale.names):
-            raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
-        return self
-
-    def facet_of(self, label: str) -> str | None:
-        """The facet that `label` belongs to, or None."""
-        return next((facet for facet, labels in self.facets.items() if label in labels), None)
-
-
-def read_settings(path: Path) -> Settings:
-    """The settings in the TOML file at `path`. Raises SettingsError with every fault found."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise SettingsError(f"{path}: no such file", hint="make a study with `annot init`") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid TOML: {error}") from None
-    try:
-        return Settings.model_validate(document)
-    except ValidationError as error:
-        faults = [_fault(entry, document) for entry in error.errors()]
-        raise SettingsError(f"{path}: {len(faults)} fault(s)", faults=faults) from None
-
-
-def _fault(entry: Any, document: dict[str, Any]) -> str:
-    place = ".".join(str(part) for part in entry["loc"]) or "the file"
-    if entry["type"] == "extra_forbidden":
-        known = _known_keys(entry["loc"][:-1])
-        near = difflib.get_close_matches(str(entry["loc"][-1]), known, 1)
-        expected = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-        return f"{place}: unknown key; {expected}"
-    found = entry.get("input")
-    shown = "" if isinstance(found, dict) else f", found {found!r}"
-    return f"{place}: {entry['msg']}{shown}"
-
-
-def _known_keys(location: tuple[Any, ...]) -> list[str]:
-    model: type[BaseModel] = Settings
-    for part in location:
-        annotation = model.model_fields[str(part)].annotation
-        assert isinstance(annotation, type)
-        assert issubclass(annotation, BaseModel)
-        model = annotation
-    return list(model.model_fields)

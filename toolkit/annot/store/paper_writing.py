@@ -1,0 +1,124 @@
+"""Papers written to Parquet files, several processes at a time: each file is there whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from annot.errors import InputError
+from annot.records import Paper
+from annot.store.papers import COLUMNS, ROWS_IN_GROUP, open_papers, paper_schema
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+class PaperWriter:
+    """Writes papers to one Parquet file in `folder`, which is there whole after the `with`, or not at all.
+
+    name: the file's name; None stands for the next free `part-00001.parquet`. An existing file of the name is
+    replaced at the end. Nothing is written when no paper was added. Two writers of one file refuse each other.
+    """
+
+    def __init__(self, folder: Path, *, name: str | None = None) -> None:
+        self.path = folder / (name or _next_name(folder))
+        self.count = 0
+        self._temporary = folder / f".{self.path.name}.tmp"
+        self._pending: list[Paper] = []
+        self._file: IO[bytes] | None = None
+        self._writer: Any = None
+
+    def __enter__(self) -> PaperWriter:
+        import pyarrow.parquet
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _locked(self._temporary)
+        self._writer = pyarrow.parquet.ParquetWriter(self._file, paper_schema(), compression="zstd")
+        return self
+
+    def add(self, paper: Paper) -> None:
+        """Write one paper. Raises InputError when it has another number of labels than of sentences."""
+        if paper.labels is not None and len(paper.labels) != len(paper.sentences):
+            raise InputError(f"paper {paper.paper_id}: {len(paper.labels)} labels, {len(paper.sentences)} sentences")
+        self._pending.append(paper)
+        self.count += 1
+        if len(self._pending) == ROWS_IN_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        columns = {name: [getattr(paper, name) for paper in self._pending] for name in COLUMNS}
+        self._writer.write_table(pyarrow.Table.from_pydict(columns, paper_schema()), row_group_size=ROWS_IN_GROUP)
+        self._pending = []
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        try:
+            if kind is None and self._pending:
+                self._flush()
+            self._writer.close()
+            if kind is None and self.count:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._temporary.replace(self.path)
+            else:
+                self._temporary.unlink(missing_ok=True)
+        except BaseException:
+            self._temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            self._file.close()
+
+
+def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:
+    """Write the file anew with the rows that are to be kept, group by group; kept: one value a row."""
+    import pyarrow.parquet
+
+    whole = path.with_suffix(".whole")
+    path.replace(whole)
+    file = open_papers(whole)
+    first = 0
+    with pyarrow.parquet.ParquetWriter(path, file.schema_arrow, compression="zstd") as writer:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group)
+            if (mask := kept[first : first + len(table)]).any():
+                writer.write_table(table.filter(pyarrow.array(mask)))
+            first += len(table)
+    whole.unlink()
+
+
+def append_parts(folder: Path, parts: Iterable[Path]) -> None:
+    """Make these Parquet files, written beside the corpus, its next parts, in order.
+
+    Killed half-way it leaves the first of them; adding the same papers again brings the others, in the same order.
+    """
+    for part in parts:
+        part.replace(folder / _next_name(folder))
+
+
+def _next_name(folder: Path) -> str:
+    taken = [path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet")]
+    return f"part-{max((int(number) for number in taken if number.isdigit()), default=0) + 1:05d}.parquet"
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """The file at `path`, emptied and locked to this process; what a killed process left there is taken over."""
+    file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: SIM115, PTH123
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between opening and locking, its writer may have moved it to its final name: then it is not ours to empty.
+        if not path.exists() or path.stat().st_ino != os.fstat(file.fileno()).st_ino:
+            raise BlockingIOError
+    except BlockingIOError:
+        file.close()
+        raise InputError(f"{path.parent}: another process is adding papers", hint="wait, then run it again") from None
+    file.truncate(0)
+    return file
