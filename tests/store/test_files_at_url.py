@@ -12,7 +12,7 @@ from annot.settings.sections import MachineSettings
 from annot.shards import map_shards
 from annot.store.files_at_url import local_copy
 from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from local_cluster import local_cluster
 
 fsspec = pytest.importorskip("fsspec")

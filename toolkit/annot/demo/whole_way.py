@@ -176,7 +176,7 @@ def _workspace(folder: Path) -> Workspace:
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
-            f"{folder}: holds another study, {ws.settings.collection.name!r}", hint="name another: annot demo FOLDER"
+            f"{folder}: holds the study {ws.settings.collection.name!r}", hint="name another: annot demo FOLDER"
         )
     init(folder, name=None, dry_run=False)
     if not answers_file(ws).exists():

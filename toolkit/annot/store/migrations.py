@@ -149,7 +149,7 @@ def version_of(connection: Connection) -> int:
     if VERSION_TABLE not in tables:
         if tables:
             raise StoreError(
-                f"the database holds tables of another program, such as {min(tables)}",
+                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
                 hint="name another in ANNOT_DATABASE",
             )
         return 0

@@ -1,0 +1,162 @@
+"""A workspace or a database that cannot be used: every command says so, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from annot.cli.commands import PANELS
+from annot.formats.csfcube import write_csfcube
+from command_line import annot, commands, difference, snapshot
+from demo_collection import demo_material
+from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
+from wrong import DOWN, refused
+
+WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
+"""Commands that need no workspace."""
+
+
+WITHOUT_DATABASE = {
+    *WORKSPACELESS,
+    *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
+    *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
+    *("index build", "index list", "index verify", "index gc"),
+}
+"""Commands that never open the database."""
+
+
+USUAL = {
+    "vectors import": "mine theirs.npy",
+    "vectors import-words": "theirs.vec",
+    "encode": "specter",
+    "qrels compare": "exports/qrels.txt exports/qrels.txt",
+    "run import": "theirs.run --tag theirs",
+    "pool import-run": "engine.run --method engine",
+    "pool add": "fic0407 fic0104 --reason mine",
+    "pool topup": "--method engine",
+    "encoder contexts": "full.jsonl --out contexts.jsonl",
+    "encoder examples": "specter-id --out examples",
+    "corpus add": "papers.jsonl",
+    "citations add": "papers.jsonl",
+    "import csfcube": "release",
+    "import judgements": "mine.csv",
+    "import grades": "mine.qrels",
+    "query sample": "--out sheet.csv",
+    "query choose": "1",
+    "query add": "fic0802 --facet method",
+    "query remove": "fic0407-background",
+    "pool show": "fic0407-background",
+    "assessor account": "a1 b1@demo.example.org",
+    "assessor server": "a1",
+    "assessor replace": "a1 --by a2",
+    "assessor leave": "a1",
+    "backup": "../backup.tar.gz",
+    "assessor add": "a1 --account a1@demo.example.org",
+    "guidelines show": "method",
+    "import labelstudio": "theirs.json --rating rel --query topic --document paper",
+    "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
+    "release": "out --licence CC0-1.0",
+    "trace": "fic0407-background fic0101",
+    "run matches": "mine fic0407-background fic0101",
+    "judgements restore": "--all",
+    "facets push": " ".join(["a1", *DOWN]),
+    "facets pull": " ".join(DOWN),
+    "push": " ".join(DOWN),
+    "pull": " ".join(DOWN),
+    "adjudicate push": " ".join(DOWN),
+    "adjudicate pull": " ".join(DOWN),
+    "train pull": " ".join(DOWN),
+    "substudy draw": "--assessor j1",
+    "substudy push": "--view abstract",
+    "substudy pull": f"--view abstract {' '.join(DOWN)}",
+}
+"""What is typed after a command where nothing but the workspace is wrong."""
+
+
+NAMES = [command.name for command in commands()]
+
+
+WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
+    "not a study": (remove("annot.toml"), (".: not a study (no annot.toml)", "annot init")),
+    "an unknown key": (
+        replace("annot.toml", "per_method =", "per_metod ="),
+        ("annot.toml: 1 fault(s)", "pool.per_metod: unknown key; did you mean 'per_method'?"),
+    ),
+    "two values that do not fit": (
+        both(replace("annot.toml", "per_pair = 2", "per_pair = 0"), replace("annot.toml", '"drop"', '"droop"')),
+        ("annot.toml: 2 fault(s)", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
+    ),
+    "settings that are a number or a word": (
+        both(
+            replace("annot.toml", "epochs = 1 ", 'epochs = "many" '),
+            replace("annot.toml", "workers = 1", "workers = 0"),
+        ),
+        (
+            "2 fault(s)",
+            "word_vectors.epochs: Value error, expected a whole number from 1 on, or 'auto', found 'many'",
+            "word_vectors.workers: Value error, expected a whole number from 1 on, or 'all', found 0",
+        ),
+    ),
+    "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),
+    "settings that are not UTF-8": (write("annot.toml", b"\xff"), ("annot.toml: not valid TOML",)),
+}
+
+
+DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
+    "no database": (remove("annot.db"), ("annot.db: no database there", "annot init")),
+    "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
+    "a damaged database": (damaged_pages, ("annot.db", "damaged")),
+    "a database of a newer program": (
+        sql("INSERT INTO annot_schema (version) VALUES (99)"),
+        ("the database has version 99", "update annot"),
+    ),
+    "another program's database": (
+        both(write("annot.db", b""), sql("CREATE TABLE songs (title TEXT)")),
+        ("tables of another program (songs",),
+    ),
+}
+
+
+@pytest.mark.parametrize("command", [name for name in NAMES if name not in WORKSPACELESS])
+def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+    folder = study("made")
+    settings = (folder / "annot.toml").read_bytes()
+    for spoil, says in WORKSPACES.values():
+        (folder / "annot.toml").write_bytes(settings)
+        spoil(folder)
+        before = snapshot(folder)
+        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+        refused(result, exit_code=2)
+        for words in says:
+            assert words in result.message(), result.stderr
+        assert not difference(before, snapshot(folder))
+
+
+@pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
+def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    made_by = '[{"id": 1, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["1"]}}]}]'
+    data = '{"topic": "p-method", "paper": "d17"}'
+    write("theirs.json", f'[{{"id": 1, "data": {data}, "annotations": {made_by}}}]')(folder)
+    judgements_with("p-method,d17,ann,1")(folder)
+    write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n")(folder)
+    for name, content in write_csfcube(demo_material(), folder="release/", with_text=True).items():
+        write(name, content)(folder)
+    database = (folder / "annot.db").read_bytes()
+    for spoil, says in DATABASES.values():
+        for log in folder.glob("annot.db-*"):
+            log.unlink()
+        (folder / "annot.db").write_bytes(database)
+        spoil(folder)
+        before = snapshot(folder)
+        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+        refused(result, exit_code=2)
+        for words in says:
+            assert words in result.message(), result.stderr
+        assert not difference(before, snapshot(folder))
+
+
+def test_every_panel_has_its_wrong_inputs() -> None:
+    files = {path.stem.removeprefix("test_wrong_") for path in Path(__file__).parent.glob("test_wrong_*.py")}
+    assert files == {*map(str.lower, PANELS), "everywhere"}

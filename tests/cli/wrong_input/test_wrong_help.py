@@ -1,0 +1,58 @@
+"""Wrong input for the commands of Help: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spoiling import replace, write
+from usual import isolated
+from wrong import Wrong, commands_of
+
+WRONG: dict[str, Wrong] = {
+    "studio up: a server each, where all share one": Wrong(
+        "studio up", "--per-assessor", ('isolation = "project"', "set isolation"), "planned"
+    ),
+    "studio up: one port for everybody": Wrong("studio up", "--port 8090", ("--port names one",), "planned", isolated),
+    "studio up: a server each for nobody": Wrong(
+        "studio up", "--per-assessor", ("nobody needs a server yet", "annot assessor add"), "made", isolated
+    ),
+    "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
+    "studio up: no Label Studio where it is said to be": Wrong(
+        "studio up",
+        "",
+        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it", "pip install"),
+        exit_code=3,
+        environment={"ANNOT_STUDIO_VENV": "nowhere"},
+    ),
+    "studio up: a port that is none": Wrong(
+        "studio up", "--port 99999", ("less than or equal to 65535",), environment={"ANNOT_STUDIO_VENV": "nowhere"}
+    ),
+    "studio down: an option that is none": Wrong("studio down", "--port 1", ("No such option: --port",)),
+    "studio status: no Label Studio where it is said to be": Wrong(
+        "studio status",
+        "",
+        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it",),
+        exit_code=3,
+        environment={"ANNOT_STUDIO_VENV": "nowhere"},
+    ),
+    "demo: another study's folder": Wrong(
+        "demo", ".", ("holds the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
+    ),
+    "demo: a folder that is in use": Wrong(
+        "demo", "guidelines", ("guidelines: not empty",), spoil=write("guidelines/x", "")
+    ),
+    "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Help")

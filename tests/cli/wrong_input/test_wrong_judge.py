@@ -1,0 +1,394 @@
+"""Wrong input for the commands of Judge: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spoiling import replace, sql, write
+from usual import isolated
+from wrong import DOWN, NOWHERE, Wrong, commands_of
+
+WRONG: dict[str, Wrong] = {
+    "push: labels of an earlier annot.toml": Wrong(
+        "push",
+        "",
+        ("sentences are labelled other, but the labels of the study are background", "annot facets"),
+        "planned",
+        replace("annot.toml", '"result", "other"]', '"result"]'),
+    ),
+    "status: labels that the screen confuses": Wrong(
+        "status",
+        "",
+        ("labels.names", "label 'my-method' is or ends with label 'method'"),
+        spoil=replace("annot.toml", '"result", "other"]', '"result", "my-method"]'),
+    ),
+    "assessor add: no name of this kind": Wrong("assessor add", "a/1 --account a@example.org", ("found 'a/1'",)),
+    "assessor add: no e-mail address": Wrong("assessor add", "a1 --account ann", ("--account: expected an e-mail",)),
+    "assessor add: no account": Wrong("assessor add", "a1", ("Missing option '--account'",)),
+    "assessor add: another one's account": Wrong(
+        "assessor add", "a9 --account a1@demo.example.org", ("belongs to a1 already",), "planned"
+    ),
+    "assessor add: another one's account in capitals": Wrong(
+        "assessor add", "a9 --account A1@Demo.example.org", ("belongs to a1 already",), "planned"
+    ),
+    "assessor add: server down": Wrong(
+        "assessor add",
+        f"a1 --account a@example.org --url {NOWHERE} --api-key not-a-real-token",
+        (f"no server answers at {NOWHERE}",),
+        exit_code=3,
+    ),
+    "assessor add: another account where answers stand": Wrong(
+        "assessor add",
+        "a1 --account b1@demo.example.org",
+        ("a1 has another account", "annot assessor account"),
+        "judged",
+    ),
+    "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
+    "assessor account: unknown": Wrong(
+        "assessor account", "a7 x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
+    ),
+    "assessor account: another one's": Wrong(
+        "assessor account", "a1 a2@demo.example.org", ("belongs to a2 already",), "planned"
+    ),
+    "assessor server: one server for all": Wrong(
+        "assessor server", "a1 --url https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
+    ),
+    "assessor server: unknown": Wrong("assessor server", "a7", ("assessor 'a7': not known",), "planned", isolated),
+    "assessor server: none yet": Wrong(
+        "assessor server", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
+    ),
+    "assessor server: no address": Wrong(
+        "assessor server", "a1 --url here", ("--url here: expected an address such as",), "planned", isolated
+    ),
+    "assessor server: no token": Wrong(
+        "assessor server",
+        f"a1 --url {NOWHERE}",
+        ("LABEL_STUDIO_API_KEY is no token",),
+        "planned",
+        isolated,
+        exit_code=3,
+    ),
+    "assessor server: server down": Wrong(
+        "assessor server",
+        " ".join(("a1", *DOWN)),
+        (f"no server answers at {NOWHERE}",),
+        "planned",
+        isolated,
+        exit_code=3,
+    ),
+    "push: no server of anybody": Wrong(
+        "push", "", ("none of 4 server(s) could be asked", "no server of a1 is known"), "planned", isolated, exit_code=3
+    ),
+    "push: a server of nobody": Wrong(
+        "push", " ".join(DOWN), ("is the server of nobody in this study", "leave out --url"), "planned", isolated
+    ),
+    "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
+    "assessor account: no address": Wrong("assessor account", "a1 someone", ("expected an e-mail address",), "planned"),
+    "assessor replace: by themselves": Wrong(
+        "assessor replace", "a1 --by a1", ("found the person who leaves, expected another",), "planned"
+    ),
+    "assessor replace: by an adjudicator": Wrong(
+        "assessor replace", "a1 --by j1", ("an adjudicator, expected", "adjudicator_may_assess"), "planned"
+    ),
+    "assessor replace: by somebody unknown": Wrong(
+        "assessor replace", "a1 --by a9", ("--by 'a9': not known",), "planned"
+    ),
+    "assessor replace: by somebody who left": Wrong(
+        "assessor replace",
+        "a1 --by a2",
+        ("--by a2: has left, too", "annot assessor add"),
+        "planned",
+        sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
+    ),
+    "assessor leave: tasks on a server that cannot be asked": Wrong(
+        "assessor leave",
+        "a1",
+        ("no Label Studio is named", "--offline"),
+        "planned",
+        sql(
+            "INSERT INTO project (round, assessor, server, url, version, remote_id) "
+            "VALUES ('judge', 'a1', 's', 'u', '1', 1)",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7, '[]' FROM assignment WHERE assessor = 'a1' LIMIT 1",
+        ),
+        exit_code=3,
+    ),
+    "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
+    "assessor silent: days that are none": Wrong("assessor silent", "--days -1", ("--days",)),
+    "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
+    "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
+    "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
+    "guidelines: unknown facet": Wrong("guidelines show", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: none for a facet of one's own": Wrong(
+        "guidelines show",
+        "claim",
+        ("guidelines/claim.md: not in the study",),
+        spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
+    ),
+    "guidelines: too long a definition": Wrong(
+        "guidelines show",
+        "method",
+        ("guidelines/method.md", "200 characters, expected 1 to 140"),
+        spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
+    ),
+    "guidelines: empty": Wrong(
+        "guidelines show", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
+    ),
+    "guidelines: not UTF-8": Wrong(
+        "guidelines show",
+        "method",
+        ("guidelines/method.md", "UTF-8"),
+        spoil=write("guidelines/method.md", b"# M\n\n\xff\n"),
+    ),
+    "guidelines: a template with a wrong tag": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("templates/judge.xml.j2:1:", "correct it"),
+        spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
+    ),
+    "guidelines: a template with an unknown name": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
+        spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
+    ),
+    "guidelines: a template that is no XML": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("judge.xml.j2", "not a valid labelling configuration"),
+        spoil=write("templates/judge.xml.j2", "<View>"),
+    ),
+    "guidelines: a control for nothing": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("judge.xml.j2", "nowhere"),
+        spoil=write(
+            "templates/judge.xml.j2",
+            '<View><Text name="pair" value="$pair_html"/><Choices name="rating" toName="nowhere">'
+            '<Choice value="0"/></Choices></View>',
+        ),
+    ),
+    "guidelines: a screen without the rating": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
+        spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
+    ),
+    "guidelines: a key that serves twice": Wrong(
+        "guidelines show",
+        "method --screen",
+        ("judge.xml.j2", "the key '0' serves 2 choices"),
+        spoil=write(
+            "templates/judge.xml.j2",
+            '{% extends "screen.xml.j2" %}\n{% block differences %}<Choices name="sure" toName="{{ controls.TEXT }}">'
+            '<Choice value="sure" hotkey="0"/></Choices>{% endblock %}',
+        ),
+    ),
+    "guidelines: a template that is not UTF-8": Wrong(
+        "guidelines show", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
+    ),
+    "guidelines check: a page of no facet": Wrong(
+        "guidelines check",
+        "",
+        ("guidelines/claim.md: is the page of a facet that the study does not have",),
+        exit_code=1,
+        spoil=write("guidelines/claim.md", "# Claim\n\nWhat is claimed.\n"),
+    ),
+    "comments: a day that is none": Wrong(
+        "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
+    ),
+    "meeting: answers without a moment": Wrong(
+        "meeting", "", ("no pair has an answer of each of its assessors",), "judged"
+    ),
+    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
+    "plan: too few assessors": Wrong(
+        "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
+    ),
+    "plan: unknown query": Wrong(
+        "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
+    ),
+    "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
+    "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
+    "plan: shares that are none": Wrong(
+        "plan",
+        "--share a1 --share a2=-1 --share a3=many",
+        ("--share a1: expected a name and a number above 0", "--share a2=-1", "--share a3=many"),
+        "planned",
+    ),
+    "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
+    "plan check: nothing is planned": Wrong("plan check", "", ("nothing is planned",), "pooled"),
+    "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
+    "plan withdraw: sent": Wrong(
+        "plan withdraw",
+        "",
+        ("were sent to a1",),
+        "planned",
+        sql(
+            "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
+            "GROUP BY query_id, doc_id",
+        ),
+    ),
+    "plan simulate: unknown coefficient": Wrong(
+        "plan simulate", "--coefficient alpha_ordinl", ("did you mean 'alpha_ordinal'?",), "settled"
+    ),
+    "plan simulate: nobody": Wrong("plan simulate", "--assessors 0", ("--assessors",), "settled"),
+    "plan simulate: more for a pair than there are": Wrong(
+        "plan simulate", "--assessors 2 --per-pair 3", ("2", "3"), "settled"
+    ),
+    "plan simulate: no judgements": Wrong("plan simulate", "", ("no pilot", "and pull"), "planned"),
+    "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
+    "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
+    "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
+    "push: no token": Wrong(
+        "push", f"--url {NOWHERE}", (f"no token for {NOWHERE}", "LABEL_STUDIO_API_KEY"), "planned", exit_code=3
+    ),
+    "push: no server": Wrong("push", "", ("no Label Studio is named", "annot studio up"), "planned", exit_code=3),
+    "push: a template with an unknown name": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
+        "planned",
+        write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
+    ),
+    "push: too long a definition": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("guidelines/method.md", "expected 1 to 140"),
+        "planned",
+        write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
+    ),
+    "push: a paper of the plan is gone": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("not in the corpus", "annot corpus add"),
+        "planned",
+        sql(
+            "UPDATE assignment SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
+            "UPDATE pool_entry SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
+        ),
+    ),
+    "push: sentences without labels": Wrong(
+        "push", " ".join(DOWN), ("no sentence labels", "annot facets"), "planned", sql("DELETE FROM facet_labels")
+    ),
+    "push: a method's name in the guidelines": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("names 'abs_tfidf'", "nothing was sent"),
+        "planned",
+        write("guidelines/method.md", "# Method\n\nFound by abs_tfidf.\n"),
+    ),
+    "push: server down, by the environment": Wrong(
+        "push",
+        "",
+        (f"no server answers at {NOWHERE}",),
+        "planned",
+        exit_code=3,
+        environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
+    ),
+    "push: a password in the address": Wrong(
+        "push",
+        "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
+        ("holds a user name or a password", "LABEL_STUDIO_URL"),
+        "planned",
+        exit_code=3,
+    ),
+    "status: a facet that is a path": Wrong(
+        "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
+    ),
+    "status: a database without one of its tables": Wrong(
+        "status", "", ("no such table", "restore a backup"), "judged", sql("DROP TABLE adjudication")
+    ),
+    "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
+    "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
+    "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
+    "forecast: no plan": Wrong("forecast", "", ("annot plan",), "pooled"),
+    "pull: watch a server that is down": Wrong(
+        "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
+    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every and --hook need --watch",), "planned"),
+    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
+    "pull: no place to listen": Wrong("pull", "--watch --hook lead", ("'lead'", "expected HOST:PORT"), "planned"),
+    "pull: another machine's address": Wrong(
+        "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
+    ),
+    "audit: server down": Wrong("audit", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
+    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
+    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
+    "train gold: rows that cannot be used": Wrong(
+        "train gold",
+        "gold.csv",
+        (
+            "gold.csv: 4 faults",
+            "gold.csv:2: query 'fic0407-backgruond': not in this study; did you mean 'fic0407-background'?",
+            "gold.csv:3: grade: found '4', expected one of 0, 1, 2, 3",
+            "gold.csv:5: fic0407-background fic0101: given twice",
+            "gold.csv:6: doc_id is empty",
+        ),
+        "settled",
+        write(
+            "gold.csv",
+            "query_id;doc_id;grade;why\nfic0407-backgruond;fic0101;1;x\nfic0407-background;fic0102;4;x\n"
+            "fic0407-background;fic0101;2;x\nfic0407-background;fic0101;1;x\nfic0407-background;;1;x\n",
+        ),
+    ),
+    "train gold: a column that is not there": Wrong(
+        "train gold",
+        "gold.csv",
+        ("found no column 'why'", "query_id, doc_id, grade and why"),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade\nfic0407-background,fic0101,1\n"),
+    ),
+    "train gold: a paper that is not in the corpus": Wrong(
+        "train gold",
+        "gold.csv",
+        ("nowhere: not in the corpus",),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
+    ),
+    "train push: no gold": Wrong("train push", "", ("no gold pairs", "annot train gold"), "settled"),
+    "train pull: a server that is not there": Wrong(
+        "train pull", " ".join(DOWN), ("no server answers at",), "settled", exit_code=3
+    ),
+    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
+    "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
+    "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
+    "judgements withdrawn: as two things": Wrong(
+        "judgements withdrawn", "--json --csv", ("expected one of them",), "judged"
+    ),
+    "judgements restore: nothing named": Wrong(
+        "judgements restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"
+    ),
+    "judgements restore: both": Wrong(
+        "judgements restore", "fic0407-background fic0101 --all", ("expected QUERY DOC",), "judged"
+    ),
+    "judgements restore: a stranger": Wrong(
+        "judgements restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
+    ),
+    "judgements restore: unknown query": Wrong(
+        "judgements restore",
+        "fic0407-backgruond fic0101 --assessor a1",
+        ("did you mean 'fic0407-background'?",),
+        "judged",
+    ),
+    "judgements restore: nothing to restore": Wrong(
+        "judgements restore",
+        "fic0407-background fic9999 --assessor a1",
+        ("a1: no answer to fic0407-background fic9999", "annot judgements withdrawn"),
+        "judged",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Judge")

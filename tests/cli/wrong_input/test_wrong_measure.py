@@ -1,0 +1,209 @@
+"""Wrong input for the commands of Measure: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spoiling import both, line_17, remove, write
+from usual import examples
+from wrong import Wrong, commands_of
+
+RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
+
+
+WRONG: dict[str, Wrong] = {
+    "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run matches: a run that matched nothing": Wrong(
+        "run matches",
+        "fabs_bm25 fic0407-background fic0101",
+        ("fabs_bm25.matches.jsonl: not there", "annot run list"),
+        "measured",
+    ),
+    "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
+    "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
+    "encoder contexts: no file": Wrong(
+        "encoder contexts", "full.jsonl --out c.jsonl", ("full.jsonl: no such file",), "pooled"
+    ),
+    "encoder contexts: a full text without its text": Wrong(
+        "encoder contexts",
+        "full.jsonl --out c.jsonl",
+        ("full.jsonl:1: no field 'body_text'", "expected full texts as S2ORC writes them"),
+        "pooled",
+        write("full.jsonl", b'{"paper_id": "c1", "bib_entries": {}}\n'),
+    ),
+    "encoder contexts: a window that is none": Wrong(
+        "encoder contexts",
+        "full.jsonl --out c.jsonl --window section",
+        ("--window section", "sentence"),
+        "pooled",
+    ),
+    "encoder examples: co-citations without contexts": Wrong(
+        "encoder examples", "ts-aspire --out d", ("found no --contexts", "`annot encoder contexts`"), "pooled"
+    ),
+    "encoder examples: shares that do not sum to 1": Wrong(
+        "encoder examples", "specter-id --out d --mix Medicine=0.7", ("the shares sum to 0.7",), "pooled"
+    ),
+    "encoder examples: a system that nobody trains": Wrong(
+        "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
+    ),
+    "encoder train: no examples": Wrong(
+        "encoder train", "specter-id --data d", ("train.jsonl: not there", "`annot encoder examples"), "pooled"
+    ),
+    "encoder train: examples of papers for a system of sentences": Wrong(
+        "encoder train",
+        "cosentbert --data examples --from start",
+        ("train.jsonl:1: found papers, expected texts",),
+        "pooled",
+        examples,
+    ),
+    "encoder train: weights already there": Wrong(
+        "encoder train",
+        "specter-id --data examples --from start --out start",
+        ("start: there already, and not trained like this",),
+        "pooled",
+        examples,
+    ),
+    "encoder train: a loss that it has not": Wrong(
+        "encoder train", "ts-aspire --data d --loss softmax", ("found softmax, expected triplet",), "pooled"
+    ),
+    "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
+    "run import: a run broken on line 17": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("mine.run:17: 2 columns, expected 6",),
+        "pooled",
+        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
+    ),
+    "run import: of other queries": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("none of its queries is in this study", "found 31", "expected fic0407-background"),
+        "pooled",
+        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
+    ),
+    "run import: documents of no pool": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("foreign candidates", "--foreign drop"),
+        "pooled",
+        write("mine.run", RUN_LINES),
+        exit_code=1,
+    ),
+    "run import: no pools": Wrong(
+        "run import", "mine.run --tag mine", ("no pools and no judgements",), "queried", write("mine.run", RUN_LINES)
+    ),
+    "run import: an unknown rule": Wrong(
+        "run import",
+        "mine.run --tag mine --foreign dorp",
+        ("--foreign 'dorp': not known; did you mean 'drop'?",),
+        "pooled",
+        write("mine.run", RUN_LINES),
+    ),
+    "evaluate: unknown measure": Wrong(
+        "evaluate", "--measure ndgc@10", ("measure 'ndgc@10': not known", "nDCG@10"), "measured"
+    ),
+    "evaluate: unknown way with ties": Wrong(
+        "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
+    ),
+    "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
+    "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
+    "evaluate: an unknown average": Wrong(
+        "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
+    ),
+    "evaluate: no folds": Wrong("evaluate", "--average dev", ("no development fold", "annot query folds"), "measured"),
+    "evaluate: no such published table": Wrong(
+        "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
+    ),
+    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
+    "evaluate: no runs": Wrong(
+        "evaluate",
+        "",
+        ("exports/runs: no runs", "annot run"),
+        "settled",
+        write("exports/qrels.txt", "fic0407-background 0 fic0101 1\n"),
+    ),
+    "evaluate: no such run": Wrong("evaluate", "mine.run", ("mine.run: no such file",), "measured"),
+    "evaluate: a run broken on line 17": Wrong(
+        "evaluate",
+        "mine.run",
+        ("mine.run:17: 2 columns, expected 6",),
+        "measured",
+        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
+    ),
+    "evaluate: a run of other queries": Wrong(
+        "evaluate",
+        "mine.run",
+        ("none of its queries is in the qrels", "found 31", "expected fic0407-background"),
+        "measured",
+        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
+    ),
+    "evaluate: one tag in two files": Wrong(
+        "evaluate",
+        "mine.run mine.run",
+        ("the tag 'mine' stands in another file",),
+        "measured",
+        write("mine.run", RUN_LINES),
+    ),
+    "evaluate: a run that is not text": Wrong(
+        "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfe")
+    ),
+    "evaluate: unknown convention": Wrong("evaluate", "--convention treck", ("did you mean 'trec'?",), "measured"),
+    "evaluate: broken qrels": Wrong(
+        "evaluate",
+        "",
+        ("exports/qrels.txt:17: 3 columns, expected 4",),
+        "measured",
+        line_17("exports/qrels.txt", "three columns only"),
+    ),
+    "evaluate: qrels of a query that is not in the study": Wrong(
+        "evaluate",
+        "",
+        ("exports/qrels.txt", "'gone-method'"),
+        "measured",
+        line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
+    ),
+    "evaluate: qrels that are not text": Wrong(
+        "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
+    ),
+    "assessor-effect: unknown measure": Wrong(
+        "assessor-effect", "--convention trec --measure nDCGG", ("did you mean 'nDCG'?",), "measured"
+    ),
+    "assessor-effect: unknown convention": Wrong(
+        "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
+    ),
+    "assessor-effect: one run alone": Wrong(
+        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    ),
+    "assessor-effect: qrels of a query that is not in the study": Wrong(
+        "assessor-effect",
+        "",
+        ("exports/qrels.txt", "'gone-method'"),
+        "measured",
+        line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
+    ),
+    "assessor-effect: no random assessors": Wrong(
+        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
+    ),
+    "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a sheet without the columns that are read": Wrong(
+        "errors",
+        "",
+        ("errors.csv:1: found no column 'kind'", "errors.csv:1: found no column 'note'"),
+        "measured",
+        write("errors.csv", "query_id,doc_id,type\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Measure")

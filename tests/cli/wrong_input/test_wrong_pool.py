@@ -1,0 +1,192 @@
+"""Wrong input for the commands of Pool: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import annot_done
+from spoiling import both, line_17, remove, replace, write
+from usual import engine_run
+from wrong import Wrong, commands_of
+
+
+def imported_engine(folder: Path) -> None:
+    engine_run(folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+
+
+WRONG: dict[str, Wrong] = {
+    "index build: no papers": Wrong("index build", "", ("no papers", "annot corpus add")),
+    "index build: no such memory": Wrong("index build", "--memory 4", ("memory '4'", "4G"), "queried"),
+    "index build: too little memory": Wrong(
+        "index build", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
+    ),
+    "index list: no papers": Wrong("index list", "", ("no papers", "annot corpus add")),
+    "index gc: no papers": Wrong("index gc", "", ("no papers", "annot corpus add")),
+    "index build: --repair without a corpus": Wrong("index build", "--repair", ("no papers", "annot corpus add")),
+    "index verify: no index": Wrong("index verify", "", ("no index", "annot index build")),
+    "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
+    "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
+    "pool: unknown method left out": Wrong(
+        "pool", "--without abs_tfdif", ("method to leave out 'abs_tfdif'", "did you mean 'abs_tfidf'?"), "queried"
+    ),
+    "pool: unknown method in annot.toml": Wrong(
+        "pool",
+        "",
+        ("abs_tfdif", "did you mean 'abs_tfidf'?"),
+        "queried",
+        replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
+    ),
+    "vectors import: no ids": Wrong(
+        "vectors import", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+    ),
+    "vectors import: no space": Wrong(
+        "vectors import",
+        "mine theirs.jsonl",
+        ("theirs.jsonl:2: does not name the space", "--space"),
+        "labelled",
+        write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
+    ),
+    "vectors import-words: no vectors": Wrong(
+        "vectors import-words", "papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
+    ),
+    "vectors list: a damaged set": Wrong(
+        "vectors list",
+        "",
+        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        "labelled",
+        write("corpus/vectors/mine/ids.txt", "fic0101\n"),
+    ),
+    "encode: no such encoder": Wrong("encode", "spectre", ("did you mean 'specter'?", "--model"), "labelled"),
+    "pool: no vectors": Wrong(
+        "pool",
+        "",
+        ("specter: no vectors at", "annot encode specter", "annot vectors import specter", "--without specter"),
+        "queried",
+        replace("annot.toml", '"lsa"', '"specter"'),
+    ),
+    "pool: broken vectors": Wrong(
+        "pool",
+        "",
+        ("corpus/vectors/specter", "--without specter"),
+        "queried",
+        both(
+            replace("annot.toml", '"lsa"', '"specter"'),
+            write("corpus/vectors/specter/ids.txt", "fic0101\n"),
+            write("corpus/vectors/specter/vectors.npy", "not an array"),
+            write("corpus/vectors/specter/vectors.json", "{}"),
+        ),
+    ),
+    "pool: every method left out": Wrong(
+        "pool",
+        "--without title_tfidf --without abs_tfidf --without title_cbow200 --without abs_cbow200 --without "
+        "title_tfidfcbow200 --without abs_tfidfcbow200 --without lsa --without cited",
+        ("no method is left",),
+        "queried",
+    ),
+    "pool: no documents wanted": Wrong("pool", "--per-method 0", ("greater than or equal to 1",), "queried"),
+    "pool: a method that is a path": Wrong(
+        "pool",
+        "--frozen",
+        ("pool.methods.0", "'../../x'"),
+        "pooled",
+        replace("annot.toml", '"title_tfidf"', '"../../x"'),
+    ),
+    "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
+    "pool: a frozen ranking is missing": Wrong(
+        "pool", "--frozen", ("abs_tfidf.run: no rankings",), "pooled", remove("pools/rankings/abs_tfidf.run")
+    ),
+    "pool: the manifest of rankings is broken": Wrong(
+        "pool", "--frozen", ("manifest.json",), "pooled", write("pools/rankings/manifest.json", "{}")
+    ),
+    "pool: the manifest of rankings is no JSON": Wrong(
+        "pool", "--frozen", ("manifest.json: not a manifest",), "pooled", write("pools/rankings/manifest.json", "{")
+    ),
+    "pool replay: a ranking that was changed": Wrong(
+        "pool replay",
+        "",
+        ("abs_tfidf.run: its SHA-256 is", "manifest.json", "backup"),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
+    ),
+    "pool: frozen, from a ranking that was changed": Wrong(
+        "pool",
+        "--frozen",
+        ("abs_tfidf.run: its SHA-256 is",),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
+    ),
+    "pool stats: no pool yet": Wrong("pool stats", "", ("no pools", "annot pool"), "queried"),
+    "pool compare: not a study": Wrong("pool compare", ". guidelines", ("guidelines: not a study",), "pooled"),
+    "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
+    "pool import-run: the name of a method of our own": Wrong(
+        "pool import-run",
+        "engine.run --method abs_tfidf",
+        ("'abs_tfidf': is the name of a method of our own", "another name"),
+        "pooled",
+        engine_run,
+    ),
+    "pool import-run: a name that is a path": Wrong(
+        "pool import-run", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
+    ),
+    "pool import-run: no run": Wrong("pool import-run", "papers.jsonl --method x", ("papers.jsonl",), "pooled"),
+    "pool import-run: not there": Wrong("pool import-run", "x.run --method x", ("x.run: no such file",), "pooled"),
+    "pool import-run: of another study": Wrong(
+        "pool import-run",
+        "engine.run --method x --foreign drop",
+        ("no document of this corpus for a query of this study", "such as fic"),
+        "pooled",
+        write("engine.run", "q9 Q0 fic0101 1 2 engine\n"),
+    ),
+    "pool import-run: a ranking that was changed": Wrong(
+        "pool",
+        "--method engine",
+        ("pools/imported/engine.run: its SHA-256 is", "annot pool import-run"),
+        "pooled",
+        both(imported_engine, write("pools/imported/engine.run", "fic0407 Q0 fic0103 1 2 engine\n")),
+    ),
+    "pool add: not in the corpus": Wrong(
+        "pool add", "fic0407 nowhere --reason mine", ("nowhere: not in the corpus", "annot corpus add"), "pooled"
+    ),
+    "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
+    "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
+    "pool topup: a method that drew": Wrong(
+        "pool topup", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
+    ),
+    "pool topup: what a person found": Wrong(
+        "pool topup", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
+    ),
+    "pool topup: nobody's method": Wrong(
+        "pool topup",
+        "--method colbert",
+        ("--method colbert: no run and no vectors of this name", "annot pool topup FILE"),
+        "pooled",
+    ),
+    "pool topup: deeper than the rankings": Wrong(
+        "pool topup",
+        "engine.run --method engine --depth 51",
+        ("--depth 51: the rankings of query paper fic", "50 or less"),
+        "pooled",
+        engine_run,
+    ),
+    "pool design: no rankings": Wrong(
+        "pool design", "", ("pools/rankings/manifest.json: not there yet", "annot pool"), "queried"
+    ),
+    "pool show: unknown query": Wrong(
+        "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
+    ),
+    "pool show: no pool yet": Wrong("pool show", "fic0407-background", ("no pool", "annot pool"), "queried"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Pool")

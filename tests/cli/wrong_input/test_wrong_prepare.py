@@ -1,0 +1,314 @@
+"""Wrong input for the commands of Prepare: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from annot.facets.crf import train
+from annot.facets.training import LabelledAbstract
+from command_line import annot_done
+from spoiling import both, judgements_with, labelled_with, replace, sql, write
+from wrong import DOWN, NOWHERE, Wrong, commands_of
+
+
+def small_model(folder: Path) -> None:
+    """A model of two labels, trained on one abstract."""
+    abstract = LabelledAbstract(sentences=("We know.", "We did."), labels=("background", "method"))
+    write("mine.xz", train([abstract]))(folder)
+
+
+def unlabelled_paper(folder: Path) -> None:
+    """One paper more, which came without labels."""
+    sentences = [f"We look at the {what} of bare papers." for what in ("shape", "size", "colour")]
+    paper = {"paper_id": "bare", "title": "Bare", "abstract": sentences, "year": 2001}
+    write("bare.jsonl", json.dumps(paper).encode())(folder)
+    annot_done("corpus", "add", "bare.jsonl", folder=folder)
+
+
+WRONG: dict[str, Wrong] = {
+    "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
+    "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: exists, for 'annot-demo'",)),
+    "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
+    "corpus add: missing files": Wrong(
+        "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
+    ),
+    "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
+    "corpus add: a folder": Wrong("corpus add", "corpus", ("corpus: no such file",)),
+    "corpus add: no line that can be read": Wrong(
+        "corpus add",
+        "papers.jsonl broken.jsonl",
+        ("broken.jsonl:1: not valid JSON", "broken.jsonl:2: no field 'title'", "nothing was kept"),
+        spoil=write("broken.jsonl", '{"paper_id": "p17", \n{"paper_id": "p18"}\n'),
+    ),
+    "corpus add: a format that is none": Wrong(
+        "corpus add", "papers.jsonl --format arxvi", ("format 'arxvi'", "did you mean 'arxiv'?")
+    ),
+    "corpus add: not UTF-8": Wrong(
+        "corpus add",
+        "broken.jsonl",
+        ("broken.jsonl", "not UTF-8"),
+        spoil=write("broken.jsonl", b'{"paper_id": "\xff"}'),
+    ),
+    "corpus add: an empty file": Wrong(
+        "corpus add",
+        "papers.jsonl empty.jsonl",
+        ("empty.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
+        spoil=write("empty.jsonl", b""),
+    ),
+    "corpus add: blank lines alone": Wrong(
+        "corpus add",
+        "blank.jsonl",
+        ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
+        spoil=write("blank.jsonl", b"\n  \n\t\n"),
+    ),
+    "corpus add: a dataset that is none": Wrong(
+        "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
+    ),
+    "corpus: no papers": Wrong("corpus", "", ("no papers", "annot corpus add")),
+    "citations add: a missing file": Wrong("citations add", "none.csv", ("none.csv: no such file",), "labelled"),
+    "citations add: no corpus": Wrong("citations add", "papers.jsonl", ("not there yet", "annot corpus add")),
+    "citations add: three columns": Wrong(
+        "citations add",
+        "edges.csv",
+        ("edges.csv: 3 columns, expected citing and cited",),
+        "labelled",
+        write("edges.csv", "a,b,c\n"),
+    ),
+    "corpus add: a damaged corpus": Wrong(
+        "corpus add",
+        "papers.jsonl",
+        ("corpus/part-00001.parquet",),
+        "labelled",
+        write("corpus/part-00001.parquet", "not parquet"),
+    ),
+    "import csfcube: no such folder": Wrong(
+        "import csfcube", "nowhere", ("nowhere: no such folder, expected a CSFCube release",)
+    ),
+    "import csfcube: a file": Wrong("import csfcube", "papers.jsonl", ("papers.jsonl: no such folder",)),
+    "import csfcube: a folder of something else": Wrong("import csfcube", "templates", ("templates", "CSFCube")),
+    "import csfcube: a broken file": Wrong(
+        "import csfcube",
+        "release",
+        ("test-pid2anns-csfcube-method.json:1: not valid JSON"),
+        spoil=write("release/test-pid2anns-csfcube-method.json", "{"),
+    ),
+    "import grades: a form that is not known": Wrong(
+        "import grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
+    ),
+    "import judgements: no such file": Wrong("import judgements", "none.csv", ("none.csv: no such file",)),
+    "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: no such file",)),
+    "import judgements: unknown facet": Wrong(
+        "import judgements",
+        "mine.csv --facet metod",
+        ("'metod'", "did you mean 'method'?"),
+        spoil=judgements_with("q,d,a,1"),
+    ),
+    "import judgements: a grade off the scale on line 17": Wrong(
+        "import judgements", "mine.csv", ("mine.csv:17:", "'7'"), spoil=judgements_with("p-method,d17,ann,7")
+    ),
+    "import judgements: a query without a facet on line 17": Wrong(
+        "import judgements",
+        "mine.csv",
+        ("mine.csv:17: query 'p'", "--facet"),
+        spoil=judgements_with("p,d17,ann,1"),
+    ),
+    "import judgements: no such column": Wrong(
+        "import judgements",
+        "mine.csv --grade-column rate",
+        ("mine.csv: no column for the grade; did you mean 'grade'?",),
+        spoil=judgements_with("p-method,d17,ann,1"),
+    ),
+    "import judgements: an adjudicator that is not there": Wrong(
+        "import judgements",
+        "mine.csv --adjudicator zoe",
+        ("--adjudicator",),
+        spoil=judgements_with("p-method,d17,ann,1"),
+    ),
+    "import judgements: a study of its own": Wrong(
+        "import judgements",
+        "mine.csv",
+        ("has its own plan",),
+        "planned",
+        judgements_with("p-method,d17,ann,1"),
+    ),
+    "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
+    "facets: no such model": Wrong("facets", "--model mine.xz", ("mine.xz: no such file",), "labelled"),
+    "facets: no such scheduler": Wrong(
+        "facets", "--cluster nowhere://x", ("nowhere://x: no Dask scheduler answers",), "labelled"
+    ),
+    "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
+    "facets: the model that comes with annot has other labels": Wrong(
+        "facets",
+        "",
+        ("the model that comes with annot gives other labels", "funding", "annot facets train"),
+        "labelled",
+        both(unlabelled_paper, replace("annot.toml", '"result", "other"]', '"result", "other", "funding"]')),
+    ),
+    "facets: papers that came with other labels": Wrong(
+        "facets",
+        "--model mine.xz",
+        ("came with the label 'other', expected one of background, objective, method, result", "[labels]"),
+        "labelled",
+        both(
+            replace("annot.toml", '"result", "other"]', '"result"]'),
+            small_model,
+        ),
+    ),
+    "facets: no such verb": Wrong("facets", "trian", ("No such command 'trian'", "train")),
+    "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
+    "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),
+    "facets train: broken line 17": Wrong(
+        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not valid JSON",), spoil=labelled_with("{")
+    ),
+    "facets train: unknown label on line 17": Wrong(
+        "facets train",
+        "broken.jsonl --out m.xz",
+        ("broken.jsonl:17: unknown label 'methods', did you mean 'method'?",),
+        spoil=labelled_with('{"sentences": ["One."], "labels": ["methods"]}'),
+    ),
+    "facets train: no such held-out file": Wrong(
+        "facets train", "papers.jsonl --out m.xz --held-out dev.jsonl", ("dev.jsonl: no such file",)
+    ),
+    "facets train: the model's place is a folder": Wrong(
+        "facets train",
+        "few.jsonl --out corpus",
+        ("corpus", "a folder"),
+        spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
+    ),
+    "query sample: no corpus": Wrong("query sample", "", ("annot corpus add",)),
+    "query sample: no labels": Wrong(
+        "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")
+    ),
+    "query sample: a sheet that stands": Wrong(
+        "query sample", "--out papers.jsonl", ("papers.jsonl: exists already",), "labelled"
+    ),
+    "query sample: no papers wanted": Wrong(
+        "query sample", "--per-period 0", ("--per-period", "greater than or equal to 1"), "labelled"
+    ),
+    "query sample: below a file": Wrong(
+        "query sample", "--out papers.jsonl/sheet.csv", ("papers.jsonl", "expected a folder"), "labelled"
+    ),
+    "query choose: no sheet": Wrong("query choose", "4", ("queries.csv: no such sheet", "query sample"), "labelled"),
+    "query choose: not a number": Wrong(
+        "query choose", "four", ("'number': Input should be a valid integer",), "labelled"
+    ),
+    "query choose: none": Wrong("query choose", "0", ("greater than or equal to 1",), "labelled"),
+    "query choose: another header": Wrong(
+        "query choose", "4", ("queries.csv:1:", "'rating'"), "labelled", write("queries.csv", "paper_id,period\n")
+    ),
+    "query choose: faults in rows": Wrong(
+        "query choose",
+        "4",
+        ("queries.csv:2: type: found 'emprical', did you mean 'empirical'?", "queries.csv:3: rating: found '9'"),
+        "labelled",
+        write(
+            "queries.csv",
+            "paper_id,period,type,rating,facets\nfic0802,1994-1999,emprical,3,method\nfic1402,1994-1999,survey,9,method\n",
+        ),
+    ),
+    "query choose: unknown paper": Wrong(
+        "query choose",
+        "1",
+        ("queries.csv:2: paper 'fic9999' is not in the corpus",),
+        "labelled",
+        write("queries.csv", "paper_id,period,type,rating,facets\nfic9999,1994-1999,empirical,3,method\n"),
+    ),
+    "query choose: more than there are": Wrong(
+        "query choose",
+        "9",
+        ("9", "1"),
+        "labelled",
+        write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n"),
+    ),
+    "query add: unknown paper": Wrong(
+        "query add", "fic0820 --facet method", ("paper 'fic0820': not known; did you mean 'fic08",), "labelled"
+    ),
+    "query add: unknown facet": Wrong(
+        "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
+    ),
+    "query add: no facet": Wrong("query add", "fic0802", ("no paper and facet",), "labelled"),
+    "query add: sentences that are no numbers": Wrong(
+        "query add", "fic0802 --facet method --sentences two", ("found 'two', expected numbers",), "labelled"
+    ),
+    "query add: sentences there are not": Wrong(
+        "query add", "fic0802 --facet method --sentences 2,77", ("sentence 77: found no such sentence",), "labelled"
+    ),
+    "query add: no sentence of the facet": Wrong(
+        "query add",
+        "fic0503 --facet background",
+        ("has no sentence of facet",),
+        "labelled",
+        sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
+    ),
+    "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
+    "query add: a file with faults on three lines": Wrong(
+        "query add",
+        "--file wanted.csv",
+        (
+            "wanted.csv:2: unknown facet 'methd'",
+            "wanted.csv:3: paper 'gone': not in the corpus",
+            "wanted.csv:4: sentence",
+        ),
+        "labelled",
+        write("wanted.csv", "paper_id,facet,sentences\nfic0802,methd,\ngone,method,\nfic0802,method,99\n"),
+    ),
+    "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
+    "query add: neither": Wrong("query add", "", ("no paper and facet",), "labelled"),
+    "query remove: unknown": Wrong(
+        "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
+    ),
+    "query remove: planned": Wrong(
+        "query remove",
+        "fic0407-background",
+        ("planned assignment(s) stand on them", "annot plan withdraw --query fic0407-background"),
+        "planned",
+    ),
+    "query remove: judged": Wrong(
+        "query remove", "fic0407-background", ("judgement(s) stand on them", "judgements are never deleted"), "judged"
+    ),
+    "query list: a query of a paper that is gone": Wrong(
+        "query list",
+        "",
+        ("gone: not in the corpus", "annot corpus add"),
+        "queried",
+        sql("UPDATE query SET paper_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
+    ),
+    "facets push: an unknown person": Wrong(
+        "facets push", " ".join(["a7", *DOWN]), ("assessor 'a7': not known",), "planned"
+    ),
+    "facets push: server down": Wrong(
+        "facets push", " ".join(["a1", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "facets push: a label that is not the study's": Wrong(
+        "facets push",
+        " ".join(["a1", *DOWN]),
+        ("sentences are labelled", "annot facets"),
+        "planned",
+        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
+    ),
+    "facets pull: server down": Wrong(
+        "facets pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
+    "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),
+    "import labelstudio: not its JSON": Wrong(
+        "import labelstudio",
+        "papers.jsonl --rating rel --query topic --document paper",
+        ("papers.jsonl: not valid JSON", "Export, format JSON"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Prepare")

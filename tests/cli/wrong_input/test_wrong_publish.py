@@ -1,0 +1,84 @@
+"""Wrong input for the commands of Publish: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spoiling import both, line_17, remove, write
+from wrong import Wrong, commands_of
+
+WRONG: dict[str, Wrong] = {
+    "browse: no runs": Wrong("browse", "", ("exports/runs: no runs", "annot run"), "settled"),
+    "browse: no corpus": Wrong(
+        "browse",
+        "",
+        ("no corpus: there is nothing to read", "annot corpus add"),
+        "measured",
+        remove("corpus/part-00001.parquet"),
+    ),
+    "browse: matches broken on line 17": Wrong(
+        "browse",
+        "",
+        ("fabs_bm25.matches.jsonl:17: no field 'matches'",),
+        "measured",
+        both(
+            write(
+                "exports/runs/fabs_bm25.matches.jsonl",
+                "".join(f'{{"query_id": "q", "doc_id": "d{at}", "matches": []}}\n' for at in range(20)),
+            ),
+            line_17("exports/runs/fabs_bm25.matches.jsonl", '{"query_id": "q", "doc_id": "d"}'),
+        ),
+    ),
+    "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
+    "report: a broken run": Wrong(
+        "report", "", ("fabs_tfidf.run:17:",), "measured", line_17("exports/runs/fabs_tfidf.run", "two columns")
+    ),
+    "report: a template with a wrong tag": Wrong(
+        "report", "", ("templates/report.html.j2:1:",), "measured", write("templates/report.html.j2", "{% if %}")
+    ),
+    "datasheet: broken answers": Wrong(
+        "datasheet", "", ("datasheet.toml", "line 1"), "measured", write("datasheet.toml", "[motivation\n")
+    ),
+    "datasheet: an unknown question": Wrong(
+        "datasheet",
+        "",
+        ("datasheet.toml", "purpse"),
+        "measured",
+        write("datasheet.toml", '[motivation]\npurpse = "To measure."\n'),
+    ),
+    "datasheet: no judgements": Wrong("datasheet", "", ("no judgements", "annot pull"), "planned"),
+    "datasheet: a template with a wrong tag": Wrong(
+        "datasheet", "", ("templates/datasheet.md.j2:1:",), "measured", write("templates/datasheet.md.j2", "{% if %}")
+    ),
+    "release: a folder in use": Wrong(
+        "release", "corpus --licence CC0-1.0", ("corpus: not empty, and not a release made here",), "measured"
+    ),
+    "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
+    "release: no licence": Wrong("release", "out", ("licence",), "measured", exit_code=1),
+    "release: a date that is none": Wrong("release", "out --date soon", ("--date", "soon"), "measured"),
+    "release: before the adjudication is finished": Wrong(
+        "release", "out --licence CC0-1.0", ("in dispute, not adjudicated", "--draft"), "judged", exit_code=1
+    ),
+    "release: questions without an answer": Wrong(
+        "release", "out --licence CC0-1.0", ("annot datasheet",), "measured", exit_code=1
+    ),
+    "trace: unknown query": Wrong(
+        "trace", "fic0407-backgruond fic0101", ("did you mean 'fic0407-background'?",), "measured"
+    ),
+    "trace: unknown document": Wrong(
+        "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Publish")

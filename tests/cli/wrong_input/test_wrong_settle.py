@@ -1,0 +1,99 @@
+"""Wrong input for the commands of Settle: one clear message, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spoiling import sql, write
+from wrong import DOWN, NOWHERE, Wrong, commands_of
+
+WRONG: dict[str, Wrong] = {
+    "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
+    "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
+    "agreement assessors: no judgements": Wrong("agreement assessors", "", ("no judgements", "annot pull"), "planned"),
+    "agreement: binarised off the scale": Wrong(
+        "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
+    ),
+    "adjudicate: no verb": Wrong("adjudicate push", "now", ("unexpected extra argument",), "judged"),
+    "adjudicate push: no judgements": Wrong("adjudicate push", " ".join(DOWN), ("no judgements",), "planned"),
+    "adjudicate push: server down": Wrong(
+        "adjudicate push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "adjudicate push: a template with a wrong tag": Wrong(
+        "adjudicate push",
+        " ".join(DOWN),
+        ("templates/adjudicate.xml.j2:1:",),
+        "judged",
+        write("templates/adjudicate.xml.j2", "{% if %}"),
+    ),
+    "adjudicate push: no adjudicator": Wrong(
+        "adjudicate push",
+        " ".join(DOWN),
+        ("adjudicator", "annot assessor add"),
+        "judged",
+        sql("UPDATE assessor SET adjudicator = 0"),
+    ),
+    "agreement guidelines: an option that is none": Wrong("agreement guidelines", "--all", ("No such option: --all",)),
+    "adjudicate pull: server down": Wrong(
+        "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
+    "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
+    "qrels: before the adjudication is finished": Wrong(
+        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
+    ),
+    "qrels compare: no such file": Wrong(
+        "qrels compare", "exports/qrels.txt b.txt", ("b.txt: no such file",), "measured"
+    ),
+    "qrels compare: other queries": Wrong(
+        "qrels compare",
+        "exports/qrels.txt b.txt",
+        ("no query of this study is in both", "b.txt: found 31"),
+        "measured",
+        write("b.txt", "31 0 d 1\n"),
+    ),
+    "substudy draw: nothing is settled": Wrong(
+        "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"
+    ),
+    "substudy draw: nobody of that name": Wrong(
+        "substudy draw", "--assessor j2", ("assessor 'j2': not known; expected one of a1",), "settled"
+    ),
+    "substudy draw: more queries than there are": Wrong(
+        "substudy draw",
+        "--assessor j1 --queries 90",
+        ("the sub-study cannot be drawn", "expected 90", "--queries"),
+        "settled",
+    ),
+    "substudy push: nothing is drawn": Wrong(
+        "substudy push", "--view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
+    ),
+    "substudy push: unknown view": Wrong("substudy push", "--view fulll", ("did you mean 'full'?",), "settled"),
+    "substudy pull: unknown view": Wrong("substudy pull", "--view both", ("view 'both': not known",), "settled"),
+    "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
+    "adjudicate return: not their pair": Wrong(
+        "adjudicate return",
+        "fic0407-background fic0101 --to j1 --why Again.",
+        ("not of j1", "it is of a1, a3"),
+        "judged",
+    ),
+    "adjudicate return: a table without reasons": Wrong(
+        "adjudicate return",
+        "--file mine.csv",
+        ("mine.csv", "found no column 'to'", "found no column 'why'"),
+        "judged",
+        write("mine.csv", "query_id,doc_id\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[name].is_told(study, monkeypatch)
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == commands_of("Settle")
