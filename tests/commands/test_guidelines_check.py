@@ -77,7 +77,7 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
     checked = annot("guidelines", "check")
     assert checked.exit_code == 1
     for finding in (
-        "guidelines/claim.md: not there",
+        "guidelines/claim.md: not in the study",
         "guidelines/claims.md: is the page of a facet that the study does not have",
         "guidelines/general.md: does not name the facet 'claim'",
         "guidelines/general.md: speaks of a facet 'result', which the study does not have",

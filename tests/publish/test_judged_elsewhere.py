@@ -100,7 +100,7 @@ def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: 
     (study / "datasheet.toml").unlink()
     ran = annot("release", study.parent / "release")
     assert (ran.exit_code, ran.stdout) == (1, "")
-    assert "no corpus: a release lists its papers" in ran.stderr
+    assert "no corpus: " in ran.stderr
     assert "`annot corpus add`" in ran.stderr
     assert not list(study.parent.glob("*release*"))
     drafted = annot("release", study.parent / "release", "--draft")

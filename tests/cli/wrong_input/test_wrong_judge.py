@@ -144,7 +144,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a template with a wrong tag": Wrong(
         "guidelines show",
         "method --screen",
-        ("templates/judge.xml.j2:1:", "correct it"),
+        ("templates/judge.xml.j2:1:", "correct the template"),
         spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
     ),
     "guidelines: a template with an unknown name": Wrong(

@@ -115,7 +115,8 @@ def _listener(address: str, place: tuple[str, int], path: str, happened: threadi
         server = ThreadingHTTPServer(place, Handler)
     except OSError as error:
         raise InputError(
-            f"--hook {address}: {error.strerror or error}", hint="name an address and a free port of this machine"
+            f"--hook {address}: nobody can listen there: {error.strerror or error}",
+            hint="name an address and a free port of this machine",
         ) from None
     with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -49,7 +49,7 @@ class Door:
         if "@" in url:
             raise StudioError(
                 "the address of Label Studio holds a user name or a password",
-                hint="take what stands before @ out of it",
+                hint="take it out of LABEL_STUDIO_URL or --url",
             )
         self.url = url.rstrip("/")
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):

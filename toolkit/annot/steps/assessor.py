@@ -193,7 +193,10 @@ def _check(person: Assessor) -> None:
 def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
-            raise InputError(f"{other.assessor} has the account of {person.assessor}", hint="one account is one person")
+            raise InputError(
+                f"the account of {person.assessor} belongs to {other.assessor} already",
+                hint="one account is one person",
+            )
 
 
 def _same_account(one: str | None, other: str | None) -> bool:

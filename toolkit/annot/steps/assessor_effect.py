@@ -29,7 +29,7 @@ def measure(
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
     if len(runs) < 2:
-        raise InputError(f"{ws.runs}: {len(runs)} run(s), expected 2 or more", hint="make baselines with `annot run`")
+        raise InputError(f"{ws.runs}: {len(runs)} run(s), expected at least 2", hint="make baselines with `annot run`")
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
     keep(*assessor_effect_file(ws, effect), tell=tell)
     return effect

@@ -33,8 +33,8 @@ def compare(ws: Workspace, a: Path, b: Path, *, conventions: tuple[str, ...], me
     conventions: in the first of them; measures: by the first of them (else NDCG%20; nDCG in trec).
     """
     snapshot = read_snapshot(ws)
-    texts = {str(path): given_text(path, expected="TREC qrels") for path in (a, b)}
-    files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts.items()]
+    texts = [(str(path), given_text(path, expected="TREC qrels")) for path in (a, b)]
+    files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts]
     queries = [{one.query_id for one in qrels} for _, qrels in files]
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:

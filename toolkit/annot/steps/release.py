@@ -154,7 +154,7 @@ def terms_of(
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
     """Every paper that the release would name must be in the corpus."""
     if not corpus:
-        yield "no corpus: a release lists its papers; add them to a new study, and import the judgements there"
+        yield "no corpus: `annot corpus add` the papers to a new study, and import the judgements there"
         return
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}

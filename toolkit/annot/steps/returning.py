@@ -126,7 +126,9 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
-        raise InputError(f"{' '.join(pair)}: not returned to {assessor}", hint="`annot adjudicate status --returned`")
+        raise InputError(
+            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot adjudicate status --returned`"
+        )
     if mine[-1].withdrawn_at is not None:
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):

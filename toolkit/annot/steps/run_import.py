@@ -179,7 +179,10 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
         if run.tag == new.tag or run.system != new.system:
             continue
         if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
-            raise InputError(f"system {new.system!r} has this run or seed: {run.tag}", hint="give each run its --seed")
+            raise InputError(
+                f"system {new.system!r} has this run, or one of the same seed: {run.tag}",
+                hint="give each run its --seed",
+            )
 
 
 def _by_query_id(

@@ -87,7 +87,7 @@ def page(ws: Workspace, name: str) -> str:
     packaged = files("annot.guidelines") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(
-            f"guidelines/{name}.md: not there", hint=f"write {path}: a heading, the definition, the grades"
+            f"guidelines/{name}.md: not in the study", hint=f"write {path}: a heading, the definition, the grades"
         )
     return packaged.read_text(encoding="utf-8")
 

@@ -58,7 +58,9 @@ def draw(queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int,
     ]
     if faults or not by_facet:
         raise InputError(
-            "the sub-study cannot be drawn", faults=faults or ["no query has a settled pair"], hint="draw fewer"
+            "the sub-study cannot be drawn",
+            faults=faults or ["no query has a settled pair"],
+            hint="draw fewer: --queries, --candidates",
         )
     chosen = _queries(by_facet, per_facet, seed)
     pairs = tuple(
