@@ -13,6 +13,7 @@ CREATE TABLE facet_labels (
     paper_id TEXT NOT NULL,
     labels TEXT NOT NULL,
     origin TEXT NOT NULL,
+    corrected_at TEXT,
     PRIMARY KEY (paper_id),
     CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
 );

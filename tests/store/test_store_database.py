@@ -88,7 +88,7 @@ def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.
 
     def fails(connection: Connection) -> None:
         connection.execute(text("CREATE TABLE half_done (id INTEGER PRIMARY KEY)"))
-        connection.execute(text("INSERT INTO facet_labels VALUES ('p0', 'method', 'carried')"))
+        connection.execute(text("INSERT INTO facet_labels VALUES ('p0', 'method', 'carried', NULL)"))
         connection.execute(text("SELECT * FROM no_such_table"))
 
     with monkeypatch.context() as patch:

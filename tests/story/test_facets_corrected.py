@@ -12,7 +12,7 @@ from annot.steps import assessor as assessors
 from annot.steps import audit, push
 from annot.steps import facets_corrections as corrections
 from annot.store.database import open_store
-from annot.store.facet_labels import read_labels
+from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 from complete_study import http
@@ -116,6 +116,16 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert 2 in found
     assert corrected["fic0903-method"] == queries["fic0903-method"]
     assert fetch(study) == ([("a1", 2, 0, 0), ("a2", 0, 0, 0)], ())
+
+    # A server set back to last night's backup has older corrections.
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        put_corrections(session, [FacetLabels("fic0802", tuple(wanted[::-1]), "corrected", "2099-01-01T00:00:00Z")])
+    rows, notes = fetch(study)
+    assert rows[0] == ("a1", 1, 0, 0)
+    assert notes == ("fic0802: a1's correction is older than the one on record, which holds",)
+    assert on_record(ws)[0]["fic0802"][0] == tuple(wanted[::-1])
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        put_corrections(session, [FacetLabels("fic0802", tuple(wanted), "corrected", "2000-01-01T00:00:00Z")])
 
     # Assessors get the corrected labels; what comes back after that is told, and not taken.
     push.push(ws, dry_run=False, advance=quietly)

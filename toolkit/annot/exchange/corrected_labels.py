@@ -22,6 +22,8 @@ class Correction:
     queries: tuple[Query, ...]
     """The queries of the paper that change, as they are to be."""
     notes: tuple[str, ...]
+    made_at: str
+    """By the server's clock."""
 
 
 def correction_of(
@@ -39,7 +41,7 @@ def correction_of(
         note = (
             f"{paper.paper_id}: {changed} correction(s) are not taken: its queries were sent to be judged before them"
         )
-        return Correction(replace(paper, labels=None), 0, (), (note,))
+        return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
     follow, notes = [], []
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:
@@ -53,7 +55,7 @@ def correction_of(
             follow.append(replace(query, sentences=found))
         else:
             notes.append(f"{query.query_id}: no sentence has its facet now; its sentences stay as they were")
-    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes))
+    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes), answer["updated_at"])
 
 
 def _corrected(before: Sequence[str], answer: dict[str, Any], known: Sequence[str]) -> tuple[str, ...]:

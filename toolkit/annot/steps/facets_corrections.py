@@ -10,7 +10,7 @@ from typing import Any
 
 from annot.errors import InputError, MissingInput, StudioError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
-from annot.exchange.corrected_labels import correction_of
+from annot.exchange.corrected_labels import Correction, correction_of
 from annot.exchange.locating import locate, marker_of
 from annot.exchange.material import check_labels
 from annot.exchange.parcels import Parcel, check_spec, private_words, spec_of
@@ -26,7 +26,7 @@ from annot.names import check_name
 from annot.records import Advance, Paper, Query, Source
 from annot.store import people, projects
 from annot.store.database import Store, open_store
-from annot.store.facet_labels import FacetLabels, put_corrections
+from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.projects import Project
 from annot.store.queries import put_queries, read_queries
 from annot.study import guidelines
@@ -142,6 +142,7 @@ def pull(
     with open_store(ws.database_url, create=False) as store:
         papers, everyone = _material(ws, store)
         queries, sent = _queries(store)
+        made_at = _made_at(store, papers)
         by_key = {key_of(paper_id): paper for paper_id, paper in papers.items()}
 
         def take(gateway: Gateway, here: Sequence[str]) -> None:
@@ -164,11 +165,17 @@ def pull(
                     notes.append(f"{name}: {len(answers) - len(own)} answer(s) of another account are not taken")
                 if own:
                     answer = max(own, key=lambda one: (one["updated_at"], one["id"]))
-                    corrections.append(correction_of(ws, by_key[task.key or ""], answer, queries, sent))
+                    paper = by_key[task.key or ""]
+                    last = made_at.get(paper.paper_id)
+                    if last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
+                        notes.append(
+                            f"{paper.paper_id}: {name}'s correction is older than the one on record, which holds"
+                        )
+                    else:
+                        corrections.append(correction_of(ws, paper, answer, queries, sent))
             if not dry_run and corrections:
                 with store.begin() as session:
-                    taken = [one.paper for one in corrections if one.paper.labels is not None]
-                    put_corrections(session, (_labels(paper) for paper in taken))
+                    put_corrections(session, (_labels(one) for one in corrections if one.paper.labels is not None))
                     put_queries(session, [query for one in corrections for query in one.queries])
             rows.append(
                 PulledLabels(
@@ -219,8 +226,18 @@ def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
     return queries, sent
 
 
-def _labels(paper: Paper) -> FacetLabels:
-    return FacetLabels(paper.paper_id, paper.labels or (), Source.CORRECTED)
+def _made_at(store: Store, papers: Iterable[str]) -> dict[str, datetime]:
+    """When the corrections on record were made, as far as that is known."""
+    with store.read() as session:
+        return {
+            one.paper_id: datetime.fromisoformat(one.corrected_at)
+            for one in read_labels(session, papers)
+            if one.corrected_at is not None
+        }
+
+
+def _labels(one: Correction) -> FacetLabels:
+    return FacetLabels(one.paper.paper_id, one.paper.labels or (), Source.CORRECTED, one.made_at)
 
 
 def _asked(ws: Workspace, everyone: Iterable[str], names: Sequence[str]) -> list[str]:

@@ -98,7 +98,7 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
         seed = int(read_manifest(ws.pools / MANIFEST_FILE, hint="draw it with `annot plan`")["seed"])
         plan = people.Plan(plan_sha256(assignments), seed, datetime.now(UTC).isoformat(timespec="seconds"))
         corrected = [
-            FacetLabels(row["paper_id"], tuple(row["labels"].split(",")), row["origin"])
+            FacetLabels(row["paper_id"], tuple(row["labels"].split(",")), row["origin"], row.get("corrected_at"))
             for row in ledger.get("facet_labels", ())
         ]
         with store.begin() as session:

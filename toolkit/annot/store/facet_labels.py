@@ -16,11 +16,15 @@ from annot.store.rows import delete_where, in_chunks, insert_rows
 
 
 class FacetLabels(NamedTuple):
-    """The label of each sentence of a paper; `origin` is `carried`, `predicted:<model sha prefix>` or `corrected`."""
+    """The label of each sentence of a paper; `origin` is `carried`, `predicted:<model sha prefix>` or `corrected`.
+
+    corrected_at: when the correction was made, by the server's clock; None for all other labels.
+    """
 
     paper_id: str
     labels: tuple[str, ...]
     origin: str
+    corrected_at: str | None = None
 
 
 def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
@@ -49,12 +53,12 @@ def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
     rows = table(FacetLabelsRow)
-    every = select(rows.c.paper_id, rows.c.labels, rows.c.origin)
+    every = select(rows.c.paper_id, rows.c.labels, rows.c.origin, rows.c.corrected_at)
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
         statement = every if chunk is None else every.where(rows.c.paper_id.in_(chunk))
-        for paper_id, joined, origin in session.connection().execute(statement):
-            yield FacetLabels(paper_id, tuple(joined.split(",")) if joined else (), origin)
+        for paper_id, joined, origin, corrected_at in session.connection().execute(statement):
+            yield FacetLabels(paper_id, tuple(joined.split(",")) if joined else (), origin, corrected_at)
 
 
 def count_by_origin(session: Session) -> dict[str, int]:

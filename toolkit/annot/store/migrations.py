@@ -122,6 +122,12 @@ def add_pool_additions(connection: Connection) -> None:
     table(PoolAdditionRow).create(connection, checkfirst=True)
 
 
+def add_correction_times(connection: Connection) -> None:
+    """When labels were corrected, by the server's clock; of those on record nobody knows."""
+    if "corrected_at" not in {column["name"] for column in inspect(connection).get_columns("facet_labels")}:
+        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN corrected_at TEXT"))
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -133,6 +139,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_trials,
     add_guidelines_shown,
     add_pool_additions,
+    add_correction_times,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

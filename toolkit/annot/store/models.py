@@ -22,7 +22,7 @@ from annot.store.base import Listed, Row
 
 
 class FacetLabelsRow(Row, table=True):
-    """The sentence labels of a paper, joined by commas, and where they come from."""
+    """The sentence labels of a paper, joined by commas, and where they come from; `corrected_at` is of version 11."""
 
     __tablename__ = "facet_labels"
     __table_args__ = (
@@ -31,6 +31,7 @@ class FacetLabelsRow(Row, table=True):
     paper_id: str = Field(primary_key=True, sa_type=Text)
     labels: str = Field(sa_type=Text)
     origin: str = Field(sa_type=Text)
+    corrected_at: str | None = Field(sa_type=Text)
 
 
 class QueryRow(Row, table=True):
