@@ -257,8 +257,8 @@ def test_a_sheet_without_its_columns_its_rows_or_its_form_is_refused() -> None:
             ("sheet.csv:2: not CSV from here on: unexpected end of data",),
         ),
         (
-            ",".join(COLUMNS) + "\np1,One, two,1995,1994-1999,resource,4,method,,x\n",
-            ("sheet.csv:2: found 10 cells, expected 9; quote a cell with a separator",),
+            ",".join(COLUMNS) + "\np1,One, two,1995,1994-1999,0,resource,4,method,,x\n",
+            ("sheet.csv:2: found 11 cells, expected 10; quote a cell with a separator",),
         ),
     ):
         with pytest.raises(InputError) as caught:

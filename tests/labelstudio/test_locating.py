@@ -83,7 +83,7 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gatew
     fake.projects[judged]["total_annotations_number"] = 1
     twins = remove_twins(gateway, kept, marker=MARKER)
     assert (twins.removed, [twin.project_id for twin in twins.left]) == (1, [full, judged])
-    assert [note.partition(" carries")[0] for note in twins.notes("a1")] == [
+    assert [note.partition(", a twin")[0] for note in twins.notes("a1")] == [
         "a1: removed 1 empty project(s) that the server had made twice",
         f"a1: project {full}",
         f"a1: project {judged}",

@@ -170,7 +170,7 @@ def test_a_file_system_that_cannot_lock_is_named(tmp_path: Path, monkeypatch: py
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuses)
-    words = "cannot lock files: No locks available"
+    words = "cannot be locked here: No locks available"
     with pytest.raises(StoreError, match=words) as caught, alone(url, command="push", wait_seconds=0):
         pass
     assert "local disk" in (caught.value.hint or "")

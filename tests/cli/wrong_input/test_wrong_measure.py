@@ -108,7 +108,7 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
     ),
     "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
-    "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
+    "compare: one run": Wrong("compare", "fabs_bm25", ("fabs_bm25: expected at least 2 runs",), "measured"),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),

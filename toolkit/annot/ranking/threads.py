@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,12 +25,15 @@ class Each(Protocol):
     def __call__(self, work: Callable[[int], R], parts: Sequence[int]) -> Iterator[R]: ...
 
 
-def in_threads(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
-    """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread."""
+def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None = None) -> Iterator[R]:
+    """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread.
+
+    most: threads at the most, where memory does not do for one a core.
+    """
     from joblib import cpu_count
     from threadpoolctl import threadpool_limits
 
-    cores = int(cpu_count())
+    cores = min(int(cpu_count()), most or sys.maxsize)
     rest = iter(parts)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[R]] = deque(pool.submit(work, part) for part in islice(rest, AHEAD * cores))

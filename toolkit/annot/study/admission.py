@@ -131,11 +131,9 @@ def drawn_citations(ws: Workspace, papers: Mapping[str, Paper]) -> dict[str, tup
     found = {}
     for paper_id, paper in with_citations(ws, papers).items():
         one = on_record.get(paper_id)
-        drawn = paper.citations if one is None else (*one.cited, *one.cited_outside)
+        drawn = dict.fromkeys(paper.citations if one is None else (*one.cited, *one.cited_outside))
         # In the order of the corpus, as far as it has them.
-        found[paper_id] = tuple(
-            dict.fromkeys((*(doc_id for doc_id in paper.citations if doc_id in set(drawn)), *drawn))
-        )
+        found[paper_id] = tuple(dict.fromkeys((*(doc_id for doc_id in paper.citations if doc_id in drawn), *drawn)))
     return found
 
 

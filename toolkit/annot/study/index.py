@@ -62,11 +62,10 @@ def open_index(
     methods = tuple(methods)
     given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
 
-    each = _each(ws.settings.machine)
-    most = processes_within(memory)
+    machine, most = ws.settings.machine, processes_within(memory)
 
     def engine() -> Engine:
-        own = Engine.of(ws.settings.machine)
+        own = Engine.of(machine)
         return replace(own, processes=min(own.processes, most))
 
     places = places_of(ws, scratch, keep=scratch is None)
@@ -78,10 +77,10 @@ def open_index(
         if not words.is_dir():
             train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, words, variants, each=each, advance=advance)
+        averaged = averages(places, words, variants, each=_each(machine, most=most), advance=advance)
     if LSA in methods:
         given[LSA] = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each)
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=_each(machine))
     return Index(bench, places.corpus_sha256)
 
 
@@ -99,9 +98,9 @@ def words_place(ws: Workspace, places: Places) -> Path:
     return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
 
 
-def _each(machine: MachineSettings) -> Each:
+def _each(machine: MachineSettings, *, most: int | None = None) -> Each:
     """Averages and searches are the work of threads, which share what is mapped, or of a cluster's workers."""
-    return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else in_threads
+    return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 
 
 def lsa_place(places: Places) -> Path:
