@@ -105,7 +105,7 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path |
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
         "pool, one more": ("pool", *ARMS, "--query", f"{rows[-1]}-method"),
     }.items():
-        if name == "index build, word vectors there":
+        if name == "index build, word vectors there" or (words and name == "index build"):
             forget_all_but_words(study)
         row(f"annot {name}", run(*command, folder=study))
 
