@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import PANELS
 from annot.formats.csfcube import write_csfcube
 from command_line import annot, commands, difference, snapshot
 from demo_collection import demo_material
@@ -155,8 +154,3 @@ def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, s
         for words in says:
             assert words in result.message(), result.stderr
         assert not difference(before, snapshot(folder))
-
-
-def test_every_panel_has_its_wrong_inputs() -> None:
-    files = {path.stem.removeprefix("test_wrong_") for path in Path(__file__).parent.glob("test_wrong_*.py")}
-    assert files == {*map(str.lower, PANELS), "everywhere"}

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import PANEL_OF
-from command_line import Result, annot, commands, difference, snapshot
+from command_line import Result, annot, difference, snapshot
 from spoiling import Spoil
 
 NOWHERE = "http://127.0.0.1:9"
@@ -57,8 +56,3 @@ def refused(result: Result, *, exit_code: int) -> None:
     assert first.startswith(("annot: ", "Usage: annot ")), result.stderr
     assert sum(line.startswith("annot: ") for line in result.stderr.splitlines()) <= 1
     assert "\x1b" not in result.stderr
-
-
-def commands_of(panel: str) -> set[str]:
-    """The commands that `annot --help` lists there."""
-    return {command.name for command in commands() if PANEL_OF[command.name.split()[0]] == panel}

@@ -1,12 +1,8 @@
-"""Wrong input for the commands of Keep: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Keep."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-from wrong import Wrong, commands_of
+from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: is there already",)),
@@ -17,14 +13,3 @@ WRONG: dict[str, Wrong] = {
     "rebuild: a study that is there": Wrong("rebuild", "", ("holds a plan", "annot restore"), "planned"),
     "rebuild: no plan": Wrong("rebuild", "", ("plan.jsonl: not there",), "pooled"),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Keep")

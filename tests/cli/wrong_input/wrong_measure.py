@@ -1,14 +1,10 @@
-"""Wrong input for the commands of Measure: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Measure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 from spoiling import both, line_17, remove, write
 from usual import examples
-from wrong import Wrong, commands_of
+from wrong import Wrong
 
 RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
 
@@ -196,14 +192,3 @@ WRONG: dict[str, Wrong] = {
         write("errors.csv", "query_id,doc_id,type\n"),
     ),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Measure")

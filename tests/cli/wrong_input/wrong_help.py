@@ -1,14 +1,10 @@
-"""Wrong input for the commands of Help: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Help."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 from spoiling import replace, write
 from usual import isolated
-from wrong import Wrong, commands_of
+from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "studio up: a server each, where all share one": Wrong(
@@ -45,14 +41,3 @@ WRONG: dict[str, Wrong] = {
     ),
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Help")

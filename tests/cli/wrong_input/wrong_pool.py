@@ -1,15 +1,13 @@
-"""Wrong input for the commands of Pool: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Pool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from command_line import annot_done
 from spoiling import both, line_17, remove, replace, write
 from usual import engine_run
-from wrong import Wrong, commands_of
+from wrong import Wrong
 
 
 def imported_engine(folder: Path) -> None:
@@ -179,14 +177,3 @@ WRONG: dict[str, Wrong] = {
     ),
     "pool show: no pool yet": Wrong("pool show", "fic0407-background", ("no pool", "annot pool"), "queried"),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Pool")

@@ -1,13 +1,9 @@
-"""Wrong input for the commands of Publish: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Publish."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 from spoiling import both, line_17, remove, write
-from wrong import Wrong, commands_of
+from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "browse: no runs": Wrong("browse", "", ("exports/runs: no runs", "annot run"), "settled"),
@@ -71,14 +67,3 @@ WRONG: dict[str, Wrong] = {
         "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
     ),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Publish")

@@ -1,17 +1,15 @@
-"""Wrong input for the commands of Prepare: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Prepare."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from annot.facets.crf import train
 from annot.facets.training import LabelledAbstract
 from command_line import annot_done
 from spoiling import both, judgements_with, labelled_with, replace, sql, write
-from wrong import DOWN, NOWHERE, Wrong, commands_of
+from wrong import DOWN, NOWHERE, Wrong
 
 
 def small_model(folder: Path) -> None:
@@ -301,14 +299,3 @@ WRONG: dict[str, Wrong] = {
         ("papers.jsonl: not valid JSON", "Export, format JSON"),
     ),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Prepare")

@@ -1,13 +1,9 @@
-"""Wrong input for the commands of Settle: one clear message, the exit code of the README, and nothing changed."""
+"""Wrong input for the commands of Settle."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 from spoiling import sql, write
-from wrong import DOWN, NOWHERE, Wrong, commands_of
+from wrong import DOWN, NOWHERE, Wrong
 
 WRONG: dict[str, Wrong] = {
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
@@ -86,14 +82,3 @@ WRONG: dict[str, Wrong] = {
         write("mine.csv", "query_id,doc_id\n"),
     ),
 }
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_told_and_changes_nothing(
-    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    WRONG[name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    assert {wrong.command for wrong in WRONG.values()} == commands_of("Settle")
