@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet
@@ -259,6 +260,25 @@ def test_one_damaged_file_costs_its_own_part_alone(study: Study, monkeypatch: py
         anew = {path for path in index.rglob("about.json") if path.stat().st_mtime_ns != written.get(path)}
         assert anew == {damaged.with_name("about.json")}
     assert "damaged" not in annot_done("index", "build", "--repair", folder=folder).stdout
+
+
+@pytest.mark.parametrize(("memory", "threads"), [("1.8G", 1), ("3G", 2), ("16G", 4)])
+def test_averages_have_as_many_threads_as_the_memory_holds(
+    study: Study, monkeypatch: pytest.MonkeyPatch, memory: str, threads: int
+) -> None:
+    folder = study("queried")
+    sizes: list[int] = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, size: int) -> None:
+            super().__init__(size)
+            sizes.append(size)
+
+    monkeypatch.setattr("annot.ranking.threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    annot_done("index", "build", "--memory", memory, folder=folder)
+    # The norms of both fields come before them; they need next to nothing.
+    assert sizes[:3] == [4, 4, threads]
 
 
 def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study) -> None:

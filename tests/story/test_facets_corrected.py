@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,9 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert send(study, "a1") == [("a1", 0, 2)]
     assert send(study, "a1") == [("a1", 2, 0)]
     assert send(study, "a2", "a1") == [("a2", 0, 0), ("a1", 2, 0)], "a paper stays with whom it was sent to"
+    began = datetime.now(UTC)
     correct_by_keys(study, chromium, [(1, "r"), (3, "b")])
+    ended = datetime.now(UTC)
 
     assert fetch(study) == ([("a1", 2, 2, 1), ("a2", 0, 0, 0)], ())
     labels, corrected = on_record(ws)
@@ -118,6 +121,9 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert fetch(study) == ([("a1", 2, 0, 0), ("a2", 0, 0, 0)], ())
 
     # A server set back to last night's backup has older corrections.
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        made_at = [one.corrected_at for one in read_labels(session, ["fic0802", "fic0903"])]
+    assert all(at is not None and began <= datetime.fromisoformat(at) <= ended for at in made_at)
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         put_corrections(session, [FacetLabels("fic0802", tuple(wanted[::-1]), "corrected", "2099-01-01T00:00:00Z")])
     rows, notes = fetch(study)

@@ -43,7 +43,7 @@ Variant = tuple[Field, bool]
 """Averages of a field: weighted by idf, or plain."""
 
 GIGABYTE = 2**30
-OF_A_PROCESS = 0.9 * GIGABYTE
+OF_A_PROCESS = 9 * GIGABYTE // 10
 """Memory that a process needs at work on a full shard, libraries included (measured: 0.6 to 0.8)."""
 
 
