@@ -101,6 +101,17 @@ def top_up(ws: Workspace, annot: Annot) -> None:
     done(annot, "pool", "topup", "engine.run", "--method", "engine", "--depth", "12")
 
 
+def test_a_near_duplicate_that_is_cited_later_stays_out_of_what_was_drawn(pooled: Workspace, annot: Annot) -> None:
+    before = drawn(pooled)
+    citations(pooled, annot)
+    done(annot, "pool", "--frozen")
+    assert drawn(pooled) == before
+    replayed(annot)
+    # Drawn anew, it counts.
+    done(annot, "pool")
+    assert COPY in drawn(pooled)["p5"]
+
+
 @pytest.mark.parametrize(
     "order",
     [
