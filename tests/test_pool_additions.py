@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -130,3 +131,20 @@ def test_who_brought_what_is_told_of_additions_too() -> None:
     assert came_in(pool) == {"d07": 2, "d04": 3, "d05": 3}
     dry = extended(pool, addition(4, "late", 9), rankings, excluded=())
     assert dry.dry == ("late",)
+
+
+def test_a_document_that_came_twice_came_with_the_first_version() -> None:
+    pool = extended(drawn({"one": listed("d01")}), addition(2, MANUAL, ["d09"]), {}, excluded=EXCLUDED)
+    again = addition(3, MANUAL, ["d09", "d10"])
+    assert came_in(replace(pool, additions=(*pool.additions, again))) == {"d09": 2, "d10": 3}
+
+
+def test_before_a_hand_found_it_a_document_is_not_known_as_found_by_hand() -> None:
+    """d08 was found after d09, and the method that draws the pool has it by now."""
+    rankings = {"one": listed("d01", "d08")}
+    pool = drawn(rankings)
+    for version, doc_id in ((2, "d09"), (3, "d08")):
+        pool = extended(pool, addition(version, MANUAL, [doc_id]), rankings, excluded=EXCLUDED)
+    also = {version: as_of(pool, version).entries[1].also for version in (1, 2, 3)}
+    assert [entry.doc_id for entry in pool.entries] == ["d01", "d08", "d09"]
+    assert {version: [one.method for one in draws] for version, draws in also.items()} == {1: [], 2: [], 3: [MANUAL]}

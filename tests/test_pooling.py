@@ -101,6 +101,15 @@ def test_depth_is_the_union_of_every_methods_best(found: dict[str, Ranking], dep
         assert entry.drawn.rank == min(drawn.rank for drawn in (entry.drawn, *entry.also))
 
 
+@given(rankings, st.integers(1, 6), st.lists(documents, max_size=6))
+def test_by_depth_papers_that_may_not_enter_make_room(
+    found: dict[str, Ranking], depth: int, excluded: list[str]
+) -> None:
+    pool = draw(found, **arguments(mode="depth", per_method=depth, excluded=excluded))
+    may_enter = {name: [doc.doc_id for doc in one if doc.doc_id not in excluded] for name, one in found.items()}
+    assert {entry.doc_id for entry in pool.entries} == {doc_id for one in may_enter.values() for doc_id in one[:depth]}
+
+
 def test_by_depth_a_method_is_dry_that_has_fewer_documents_than_the_pool_is_deep() -> None:
     named = {"a": listed("1", "2", "x"), "b": listed("1", "3")}
     assert draw(named, **arguments(mode="depth", per_method=2)).dry == ()

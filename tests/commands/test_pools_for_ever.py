@@ -224,3 +224,11 @@ def test_sizes_of_other_depths_are_those_of_the_pools_then_drawn(pooled: Workspa
     assert sizes[60] == (min(deep.values()), max(deep.values()), sum(deep.values()) - sum(now.values()))
     # Every paper but the query itself, and of those that come twice one.
     assert deep == {"p5": 59, "p12": 59}
+
+
+def test_the_file_of_a_pool_that_is_no_more_goes(pooled: Workspace, annot: Annot) -> None:
+    assert {path.stem for path in pooled.query_pools.iterdir()} == {"p5", "p12"}
+    done(annot, "query", "remove", "p12-method")
+    done(annot, "pool")
+    assert {path.stem for path in pooled.query_pools.iterdir()} == {"p5"}
+    replayed(annot)
