@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from annot.records import Query, ScoredDoc
 from annot.study.imported_rankings import by_query_paper
@@ -81,7 +83,8 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     assert [one["what"] for one in told["findings"]] == ["missing query papers"]
     manifest = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
     assert manifest["files"] == {"engine.run": manifest["methods"]["engine"]["sha256"]}
-    assert manifest["methods"]["engine"]["source"]["name"] == "engine.run"
+    handed_in = hashlib.sha256((folder / "engine.run").read_bytes()).hexdigest()
+    assert manifest["methods"]["engine"]["source"] == {"name": "engine.run", "sha256": handed_in}
     before = snapshot(folder)
     annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
     assert not difference(before, snapshot(folder))
@@ -116,6 +119,26 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
         assert refused.exit_code == 2
         assert "engine.run: its SHA-256 is" in refused.stderr
     assert annot("verify", folder=folder).exit_code == 1
+
+
+def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    write_run(folder, {"fic0407": outside(folder, "fic0407", 4)})
+    ids = corpus_ids(folder)
+    (folder / "ids.txt").write_text("".join(f"{name}\n" for name in ids))
+    np.save(folder / "m.npy", np.random.default_rng(1).normal(size=(len(ids), 4)).astype(np.float32))
+    typed = ("m.npy", "--ids", "ids.txt", "--space", "theirs")
+    annot_done("vectors", "import", "dense", *typed, folder=folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    before = snapshot(folder)
+    for words in (
+        ("pool", "import-run", "engine.run", "--method", "dense"),
+        ("vectors", "import", "engine", *typed),
+    ):
+        refused = annot(*words, folder=folder)
+        assert refused.exit_code == 2
+        assert "name" in refused.message()
+        assert not difference(before, snapshot(folder))
 
 
 def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callable[[str], Path]) -> None:

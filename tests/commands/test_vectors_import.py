@@ -203,6 +203,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
     ("name", "typed", "says"),
     [
         ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
+        ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
         ("../x", ["m.npy", "--ids", "ids.txt"], "expected letters, digits"),
         ("mine", ["none.npy", "--ids", "ids.txt"], "none.npy: no such file"),
         ("mine", ["m.npy"], "found no --ids"),

@@ -15,6 +15,7 @@ from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.settings.sections import FileName
+from annot.study.imported_rankings import imported_methods
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import AbstractSystem
 from annot.systems.registry import SYSTEMS
@@ -47,10 +48,13 @@ def check_set_name(name: str) -> None:
 
 
 def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
-    """Raise InputError when the set of this name holds vectors of another space, or of another origin.
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin, and where a run
+    of another engine draws pools under it.
 
     encoded: whether an encoder is to make the new ones; else they are imported.
     """
+    if name in imported_methods(ws):
+        raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
     about = ws.vectors / name / vectors.ABOUT
     if not about.is_file():
         return
