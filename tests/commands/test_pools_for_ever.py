@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from annot.formats.trec import rankings_sha256, read_run
+from annot.store import pools
+from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import drawn, made, paper, words_of
@@ -232,3 +235,16 @@ def test_the_file_of_a_pool_that_is_no_more_goes(pooled: Workspace, annot: Annot
     done(annot, "pool")
     assert {path.stem for path in pooled.query_pools.iterdir()} == {"p5"}
     replayed(annot)
+
+
+def test_the_hash_on_record_is_of_all_rankings_that_a_topped_up_pool_follows_from(
+    pooled: Workspace, annot: Annot
+) -> None:
+    top_up(pooled, annot)
+    on_disk = {path.stem: read_run(path.read_text().splitlines(), name="") for path in pooled.rankings.glob("*.run")}
+    assert set(on_disk) == {"title_tfidf", "abs_tfidf", "engine"}
+    rankings = {name: run.rankings for name, run in on_disk.items()}
+    with open_store(pooled.database_url, create=False) as store, store.read() as session:
+        hashes = pools.read_rankings_sha256(session)
+    of_p12 = {name: of for name, of in rankings.items() if name != "engine"}
+    assert hashes == {"p5": rankings_sha256(rankings, "p5"), "p12": rankings_sha256(of_p12, "p12")}
