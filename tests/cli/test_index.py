@@ -299,6 +299,21 @@ def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study)
     assert current_sha256(ws, keep=True) == corpus_sha256(ws.corpus) != first
 
 
+def test_shards_of_another_cut_are_removed(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("queried")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=50)
+    annot_done("index", "build", folder=folder)
+    old = shards(folder)
+    shutil.rmtree(folder / ".annot/index/corpora")
+    small_shards(monkeypatch, papers=30)
+    annot_done("index", "build", folder=folder)
+    assert old.items() < shards(folder).items()
+    annot_done("index", "gc", folder=folder)
+    assert not old.keys() & shards(folder).keys()
+    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+
+
 def test_what_is_listed_says_what_is_used(study: Study) -> None:
     folder = study("queried")
     annot_done("index", "build", folder=folder)

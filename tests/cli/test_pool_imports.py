@@ -130,6 +130,10 @@ def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Pa
     typed = ("m.npy", "--ids", "ids.txt", "--space", "theirs")
     annot_done("vectors", "import", "dense", *typed, folder=folder)
     annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "second", folder=folder)
+    known = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
+    assert known["methods"].keys() == {"engine", "second"}
+    assert known["files"].keys() == {"engine.run", "second.run"}
     before = snapshot(folder)
     for words in (
         ("pool", "import-run", "engine.run", "--method", "dense"),
