@@ -17,9 +17,11 @@ import pyarrow.parquet
 import pytest
 import tomlkit
 from annot.ranking import shard, wordvectors
+from annot.ranking.methods import Bench, rank_all
 from annot.store.papers import corpus_sha256
 from annot.study import index_parts
 from annot.study.corpus_state import current_sha256
+from annot.study.index import VARIANTS, open_index
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -68,6 +70,25 @@ def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(
     with_processes(folder, processes)
     assert rankings(folder) == expected
     assert len(shards(folder)) > 2
+
+
+def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(study: Study) -> None:
+    ws = Workspace.open(study("queried"))
+    index = open_index(ws, methods=VARIANTS, advance=lambda _done, _total: None)
+    made = Bench(index.bench.corpus, word_vectors=index.bench.word_vectors, vectors={}, averages={})
+    stored, expected = (
+        rank_all(
+            bench,
+            methods=list(VARIANTS),
+            paper_ids=["fic0407", "fic0802"],
+            excluded={},
+            ranking_depth=150,
+            after_method=lambda _name: None,
+        )
+        for bench in (index.bench, made)
+    )
+    assert stored == expected
+    assert len({str(by_paper) for by_paper in expected.values()}) == 4
 
 
 def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
