@@ -43,7 +43,5 @@ def test_papers_of_a_title_are_those_whose_normalised_title_it_is(tmp_path: Path
     assert known_ids(tmp_path, {"0", "no such"}) == {"0"}
     counts = [len(names) // 2, -(-len(names) // 2)]
     assert [group.papers for group in groups_of(tmp_path)] == [count for count in counts if count]
-        -(-len(names) // 2)
-    ]
     read = [row for batch in read_columns(groups_of(tmp_path), ("paper_id", "title")) for row in batch.to_pylist()]
     assert read == [{"paper_id": paper.paper_id, "title": paper.title} for paper in read_papers(tmp_path)]
