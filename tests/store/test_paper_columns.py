@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet
 from annot.corpus_filters import normalised_title
 from annot.records import Paper
 from annot.store.paper_columns import groups_of, ids_by_title, known_ids, read_columns
@@ -41,7 +42,12 @@ def test_papers_of_a_title_are_those_whose_normalised_title_it_is(tmp_path: Path
             expected.setdefault(normalised_title(paper.title), []).append(paper.paper_id)
     assert ids_by_title(tmp_path, wanted) == expected
     assert known_ids(tmp_path, {"0", "no such"}) == {"0"}
-    counts = [len(names) // 2, -(-len(names) // 2)]
-    assert [group.papers for group in groups_of(tmp_path)] == [count for count in counts if count]
     read = [row for batch in read_columns(groups_of(tmp_path), ("paper_id", "title")) for row in batch.to_pylist()]
     assert read == [{"paper_id": paper.paper_id, "title": paper.title} for paper in read_papers(tmp_path)]
+
+
+def test_each_row_group_tells_how_many_papers_it_has(tmp_path: Path) -> None:
+    written(tmp_path, [str(at) for at in range(14)])
+    first = tmp_path / "part-00000.parquet"
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(first), first, row_group_size=3)
+    assert [(group.start, group.papers) for group in groups_of(tmp_path)] == [(0, 3), (1, 3), (2, 1), (0, 7)]
