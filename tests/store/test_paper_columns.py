@@ -50,4 +50,4 @@ def test_each_row_group_tells_how_many_papers_it_has(tmp_path: Path) -> None:
     written(tmp_path, [str(at) for at in range(14)])
     first = tmp_path / "part-00000.parquet"
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(first), first, row_group_size=3)
-    assert [(group.start, group.papers) for group in groups_of(tmp_path)] == [(0, 3), (1, 3), (2, 1), (0, 7)]
+    assert [(group.first, group.papers) for group in groups_of(tmp_path)] == [(0, 3), (1, 3), (2, 1), (0, 7)]
