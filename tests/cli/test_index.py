@@ -335,6 +335,21 @@ def test_shards_of_another_cut_are_removed(study: Study, monkeypatch: pytest.Mon
     assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
 
 
+def test_what_a_build_that_was_killed_elsewhere_left_is_removed(study: Study) -> None:
+    folder = study("queried")
+    annot_done("index", "build", folder=folder)
+    (averages,) = (folder / ".annot/index").glob("corpora/*/averages-*/title-plain")
+    left = [folder / ".annot/index/shards/.one.1@elsewhere.x", averages / ".two.1@elsewhere.x"]
+    for scratch in left:
+        scratch.mkdir()
+        (scratch / "part.npy").write_bytes(b"half")
+    annot_done("index", "build", folder=folder)
+    assert all(scratch.is_dir() for scratch in left), "another machine may be at work there"
+    annot_done("index", "gc", folder=folder)
+    assert not any(scratch.exists() for scratch in left)
+    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+
+
 def test_what_is_listed_says_what_is_used(study: Study) -> None:
     folder = study("queried")
     annot_done("index", "build", folder=folder)
