@@ -81,13 +81,16 @@ def rank(
     import pyarrow.compute as pc
 
     ids = vectors.ids
-    rows = pc.index_in(strings_of(queries), value_set=ids)
-    absent = [f"{paper_id}: no vector" for paper_id, row in zip(queries, rows.to_pylist(), strict=True) if row is None]
+    found = numbers(pc.indices_nonzero(pc.is_in(ids, value_set=strings_of(queries))))
+    row_of = dict(zip(ids.take(found).to_pylist(), found.tolist(), strict=True))
+    absent = [f"{paper_id}: no vector" for paper_id in queries if paper_id not in row_of]
     if absent:
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
-    usable = np.zeros(len(ids), dtype=np.bool_)
-    usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
-    wanted = vectors.matrix[numbers(rows)]
+    usable = None
+    if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus), min_count=0).as_py():
+        usable = np.zeros(len(ids), dtype=np.bool_)
+        usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
+    wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
     return search(vectors.matrix, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 

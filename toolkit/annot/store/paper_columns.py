@@ -96,13 +96,15 @@ def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
 
     def found_in(path: Path) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
-        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=["paper_id", "title"]):
-            ids, titles = batch.column("paper_id"), batch.column("title")
+        file = open_papers(path)
+        for group in range(file.num_row_groups):
+            titles = file.read_row_group(group, columns=["title"], use_threads=False).column(0).combine_chunks()
             strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
             plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
-            chosen = pc.or_(plain, strange)
-            these = map(normalised_title, titles.filter(chosen).to_pylist())
-            found += zip(these, ids.filter(chosen).to_pylist(), strict=True)
+            rows = pc.indices_nonzero(pc.or_(plain, strange))
+            if len(rows):
+                ids = file.read_row_group(group, columns=["paper_id"], use_threads=False).column(0).take(rows)
+                found += zip(map(normalised_title, titles.take(rows).to_pylist()), ids.to_pylist(), strict=True)
         return found
 
     found: dict[str, list[str]] = {}

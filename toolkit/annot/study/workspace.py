@@ -95,8 +95,13 @@ class Workspace:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write `content` to `path` so that a reader sees the old file or the new one, never a part."""
+    """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
+
+    A file that holds it already stays as it is.
+    """
     data = content.encode("utf-8") if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == data:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
