@@ -38,13 +38,13 @@ def ids_of(group: RowGroups) -> list[str]:
 
 def unseen(folder: Path, url: str) -> list[RowGroups]:
     """The row groups as a worker has them that does not see the study's folder."""
-    machine = MachineSettings(cluster="tcp://login:8786", shards=url)
-    return [group._replace(path=Path("/nowhere.parquet")) for group in groups_for(folder, machine)]
+    return [group._replace(path=Path("/nowhere.parquet")) for group in groups_for(folder, url)]
 
 
 def test_without_a_cluster_or_a_url_files_are_read_in_place(corpus: Path) -> None:
     for machine in (MachineSettings(shards="memory://unused"), MachineSettings(cluster="tcp://login:8786")):
-        assert groups_for(corpus, machine) == groups_of(corpus)
+        assert groups_for(corpus, machine.url) == groups_of(corpus)
+    assert MachineSettings(cluster="tcp://login:8786", shards="memory://used").url == "memory://used"
 
 
 @pytest.mark.parametrize("url", ["memory://corpus-{}/a", "file://{}/far/a/"])
@@ -78,7 +78,7 @@ def test_a_file_that_is_another_is_refused(corpus: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InputError, match="its bytes have another hash"):
         ids_of(group)
-    assert not list((corpus.parent / "fetched").rglob("*.*"))
+    assert not list((corpus.parent / "fetched").rglob("*.parquet"))
 
 
 @pytest.mark.parametrize("url", ["nosuch://bucket/a", "file:///proc/nowhere"])

@@ -95,10 +95,6 @@ class _Scan:
     relative: float
     depths: NDArray[np.int64]
 
-    def __getstate__(self) -> dict[str, Any]:
-        source = _OnDisk(self.source) if isinstance(self.source, np.memmap) else self.source
-        return self.__dict__ | {"source": source}
-
     def __call__(self, first: int) -> tuple[list[Candidates], NDArray[np.float64]]:
         top = TopK(self.depths, relative=self.relative)
         longest, count = 0.0, self.source.shape[0]
@@ -127,18 +123,6 @@ class _Scan:
             scores[self.empty] = -np.inf
             top.push(start, scores, error=error)
         return top.candidates(error=error), error
-
-
-class _OnDisk:
-    """A matrix that is mapped from a whole `.npy` file, as another process opens it."""
-
-    def __init__(self, matrix: np.memmap[Any, Any]) -> None:
-        self.shape, self._path = matrix.shape, matrix.filename
-
-    def __getitem__(self, rows: Any, /) -> Matrix:
-        assert self._path is not None
-        found: Matrix = np.load(self._path, mmap_mode="r", allow_pickle=False)[rows]
-        return found
 
 
 def search(
