@@ -23,7 +23,7 @@ from annot.store.paper_columns import RowGroups
 from annot.store.papers import paper_ids
 from annot.study import index_parts, near_duplicates
 from annot.study.index import open_index
-from annot.study.index_folders import keep, take
+from annot.study.index_folders import folders_for, keep, take
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from local_cluster import local_cluster
@@ -202,6 +202,14 @@ def test_a_folder_is_fetched_whole_or_not_at_all(tmp_path: Path) -> None:
     here, there = digests(tmp_path / "here", "."), digests(folder, ".")
     assert not differing(there, here)
     assert len(here) == 3
+
+
+def test_a_folder_that_says_no_hashes_is_not_sent(tmp_path: Path) -> None:
+    keep(tmp_path / "shard", "", kind="some", arrays={}, facts={})
+    (tmp_path / "shard/about.json").write_text("{}")
+    with pytest.raises(InputError, match=r"about\.json: not readable") as caught:
+        folders_for([tmp_path / "shard"], f"file://{tmp_path}/far")
+    assert "annot index build" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("url", ["file:///proc/nowhere", "nosuch://bucket/a"])

@@ -158,10 +158,16 @@ def load(folder: Folder, *, kind: str) -> Stored:
 
 
 def written_hashes(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file in a folder as `save` wrote it, by the file's name."""
+    """The SHA-256 of each file in a folder as `save` wrote it, by the file's name.
+
+    Raises InputError where the folder does not say it.
+    """
     path = folder / ABOUT
-    written: dict[str, str] = json.loads(path.read_text("utf-8"))["sha256"]
-    return written | {ABOUT: hashlib.sha256(path.read_bytes()).hexdigest()}
+    try:
+        text = path.read_bytes()
+        return {**json.loads(text)["sha256"], ABOUT: hashlib.sha256(text).hexdigest()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not readable: {error}", hint=_again(folder)) from None
 
 
 def faults(folder: Path) -> list[str]:
