@@ -16,6 +16,7 @@ import tomlkit
 from annot.errors import InputError
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
+from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors
 from annot.shards import Engine
 from annot.store import paper_columns
@@ -74,7 +75,7 @@ def add_vectors(folder: Path) -> None:
     """A set of vectors, which draws beside the other methods."""
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
-    vectors.save(Vectors(ids, matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
+    vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text("utf-8"))
     pool = settings.setdefault("pool", tomlkit.table())
