@@ -84,11 +84,11 @@ def open_index(
         if not words.is_dir():
             train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, corpus, words, variants, each=_each(machine, most=most), advance=advance)
+        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
     if LSA in methods:
         found = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         given[LSA] = _searched(found, lsa_place(places), machine)
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=_each(machine))
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
     return Index(bench, places.corpus_sha256)
 
 
@@ -106,8 +106,11 @@ def words_place(ws: Workspace, places: Places) -> Path:
     return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
 
 
-def _each(machine: MachineSettings, *, most: int | None = None) -> Each:
-    """Averages and searches are the work of threads, which share what is mapped, or of a cluster's workers."""
+def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
+    """What NumPy does most of is the work of threads, which share what is mapped, or of a cluster's workers.
+
+    most: threads at the most.
+    """
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 
 
