@@ -274,6 +274,8 @@ def test_a_worker_with_another_annot_is_refused(cluster: Engine, monkeypatch: py
 def test_the_settings_name_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Engine.of(MachineSettings(processes=3)) == Engine(processes=3, cluster=None)
     assert Engine.of(MachineSettings(cluster="tcp://head:8786")).cluster == "tcp://head:8786"
+    assert Engine.in_place(MachineSettings(cluster="tcp://head:8786")).cluster == "tcp://head:8786"
+    assert Engine.in_place(MachineSettings(cluster="tcp://head:8786", shards="s3://bucket/study")).cluster is None
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be given to a process here")

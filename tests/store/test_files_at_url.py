@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,8 @@ from annot.errors import InputError
 from annot.records import Paper
 from annot.settings.sections import MachineSettings
 from annot.shards import map_shards
-from annot.store.files_at_url import local_copy
+from annot.store import files_at_url
+from annot.store.files_at_url import fetch_file, local_copy, put_files, sha256_of
 from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns
 from annot.store.paper_writing import PaperWriter
 from local_cluster import local_cluster
@@ -38,13 +42,13 @@ def ids_of(group: RowGroups) -> list[str]:
 
 def unseen(folder: Path, url: str) -> list[RowGroups]:
     """The row groups as a worker has them that does not see the study's folder."""
-    machine = MachineSettings(cluster="tcp://login:8786", shards=url)
-    return [group._replace(path=Path("/nowhere.parquet")) for group in groups_for(folder, machine)]
+    return [group._replace(path=Path("/nowhere.parquet")) for group in groups_for(folder, url)]
 
 
 def test_without_a_cluster_or_a_url_files_are_read_in_place(corpus: Path) -> None:
     for machine in (MachineSettings(shards="memory://unused"), MachineSettings(cluster="tcp://login:8786")):
-        assert groups_for(corpus, machine) == groups_of(corpus)
+        assert groups_for(corpus, machine.url) == groups_of(corpus)
+    assert MachineSettings(cluster="tcp://login:8786", shards="memory://used").url == "memory://used"
 
 
 @pytest.mark.parametrize("url", ["memory://corpus-{}/a", "file://{}/far/a/"])
@@ -78,7 +82,7 @@ def test_a_file_that_is_another_is_refused(corpus: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InputError, match="its bytes have another hash"):
         ids_of(group)
-    assert not list((corpus.parent / "fetched").rglob("*.*"))
+    assert not list((corpus.parent / "fetched").rglob("*.parquet"))
 
 
 @pytest.mark.parametrize("url", ["nosuch://bucket/a", "file:///proc/nowhere"])
@@ -91,3 +95,56 @@ def test_a_url_that_takes_no_files_is_told(corpus: Path, url: str) -> None:
 def test_a_file_that_is_not_there_is_told(corpus: Path) -> None:
     with pytest.raises(InputError, match="gone"):
         local_copy(f"file://{corpus}/gone.parquet")
+
+
+def test_a_file_that_was_sent_half_way_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, far = tmp_path / "a.npy", tmp_path / "far"
+    path.write_bytes(b"numbers")
+    files = {path: sha256_of(path)}
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fsspec.implementations.local.LocalFileSystem.mv", killed)
+        with pytest.raises(KeyboardInterrupt):
+            put_files(files, f"file://{far}")
+    (unfinished,) = far.iterdir()
+    assert unfinished.name != f"{files[path]}.npy"
+    (url,) = put_files(files, f"file://{far}").values()
+    fetch_file(url, tmp_path / "copy.npy")
+    assert (tmp_path / "copy.npy").read_bytes() == b"numbers"
+
+
+def test_a_file_that_is_not_as_it_was_written_is_not_sent(tmp_path: Path) -> None:
+    path, far = tmp_path / "a.npy", tmp_path / "far"
+    path.write_bytes(b"numbers")
+    files = {path: sha256_of(path)}
+    path.write_bytes(b"others!")
+    with pytest.raises(InputError, match=r"a\.npy: not as it was written"):
+        put_files(files, f"file://{far}")
+    assert not list(far.iterdir())
+
+
+def test_a_file_is_fetched_by_one_worker_of_a_machine_while_the_others_wait(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = next(corpus.iterdir())
+    (url,) = put_files({path: sha256_of(path)}, f"file://{corpus.parent}/far").values()
+    place, waits = local_copy(url), threading.Event()
+    place.unlink()
+
+    def told(*lock: int) -> None:
+        waits.set()
+        flock(*lock)
+
+    flock = fcntl.flock
+    monkeypatch.setattr(files_at_url.fcntl, "flock", told)
+    monkeypatch.setattr(files_at_url, "fetch_file", lambda *_: pytest.fail("fetched twice"))
+    with ThreadPoolExecutor(1) as pool:
+        with place.with_name(f"{place.name}.part").open("ab") as fetched:
+            flock(fetched, fcntl.LOCK_EX)
+            found = pool.submit(local_copy, url)
+            assert waits.wait(60)
+            place.write_bytes(path.read_bytes())
+        assert found.result() == place

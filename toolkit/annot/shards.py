@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context, parent_process
@@ -61,6 +61,12 @@ class Engine:
         import joblib
 
         return cls(machine.processes or joblib.cpu_count(), machine.cluster or None)
+
+    @classmethod
+    def in_place(cls, machine: MachineSettings) -> Engine:
+        """The same for work on files that lie here alone: processes of this machine where the workers do not see it."""
+        own = cls.of(machine)
+        return replace(own, cluster=None) if machine.url else own
 
 
 def map_shards(

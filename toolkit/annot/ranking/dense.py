@@ -101,10 +101,6 @@ class _Scan:
     least: NDArray[np.float64]
     """What is known of the k-th scores by the runs that are done; another process knows nothing of it."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        source = _OnDisk(self.source) if isinstance(self.source, np.memmap) else self.source
-        return self.__dict__ | {"source": source}
-
     def __call__(self, run: range) -> tuple[list[Candidates], NDArray[np.float64]]:
         top = TopK(self.depths, relative=self.relative, least=self.least)
         longest, found = 0.0, self.source[run.start : run.stop]
@@ -137,18 +133,6 @@ class _Scan:
             scores[self.empty] = -np.inf
             top.push(run.start + start, scores, error=error)
         return top.candidates(error=error), error
-
-
-class _OnDisk:
-    """A matrix that is mapped from a whole `.npy` file, as another process opens it."""
-
-    def __init__(self, matrix: np.memmap[Any, Any]) -> None:
-        self.shape, self._path = matrix.shape, matrix.filename
-
-    def __getitem__(self, rows: Any, /) -> Matrix:
-        assert self._path is not None
-        found: Matrix = np.load(self._path, mmap_mode="r", allow_pickle=False)[rows]
-        return found
 
 
 def search(

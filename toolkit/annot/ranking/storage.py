@@ -13,10 +13,11 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,18 @@ ABOUT = "about.json"
 Array = NDArray[Any]
 
 
+class Folder(Protocol):
+    """Where files lie that were written together: a path, or what fetches them from elsewhere."""
+
+    def __truediv__(self, name: str, /) -> Path:
+        """The path at which this process reads the file of this name."""
+        ...
+
+
 class Opened(Mapping[str, Array]):
     """The arrays in a folder by name: each is mapped when it is asked for, and given back with its last use."""
 
-    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+    def __init__(self, folder: Folder, names: Sequence[str]) -> None:
         self._folder = folder
         self._names = names
 
@@ -39,7 +48,7 @@ class Opened(Mapping[str, Array]):
         try:
             return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
         except (OSError, ValueError) as error:
-            raise InputError(f"{path}: not readable: {error}", hint=_again(self._folder)) from None
+            raise InputError(f"{path}: not readable: {error}", hint=_again(path.parent)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -77,9 +86,7 @@ def save(
 
     The files are made beside the folder and moved in at the end, so that a reader never finds a part.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
-    try:
+    with written_whole(folder) as building:
         for name, array in arrays.items():
             save_array(building / f"{name}.npy", array)
         for name, lines in texts.items():
@@ -89,6 +96,15 @@ def save(
         about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts), "sha256": sha256}
         sha256[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
         (building / ABOUT).write_text(_text(about), "utf-8")
+
+
+@contextmanager
+def written_whole(folder: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
+    try:
+        yield building
         building.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
@@ -119,26 +135,39 @@ def save_array(path: Path, array: Array | Blocks) -> None:
             np.save(anything_that_writes, array)
 
 
-def load(folder: Path, *, kind: str) -> Stored:
-    """What `save` wrote to `folder`. The arrays stay on disk and are read where they are used.
+def load(folder: Folder, *, kind: str) -> Stored:
+    """What `save` wrote to the folder. The arrays stay on disk and are read where they are used.
 
     Raises MissingInput when nothing is there, InputError when it is of another kind or incomplete.
     """
-    hint = _again(folder)
     path = folder / ABOUT
+    hint = _again(path.parent)
     if not path.is_file():
-        raise MissingInput(f"{folder}: no {ABOUT} there", hint=hint)
+        raise MissingInput(f"{path.parent}: no {ABOUT} there", hint=hint)
     try:
         about = json.loads(path.read_text("utf-8"))
         if about["kind"] != kind:
             raise InputError(f"{path}: found kind {about['kind']!r}, expected {kind!r}", hint=hint)
         absent = [name for name in about["arrays"] if not (folder / f"{name}.npy").is_file()]
         if absent:
-            raise InputError(f"{folder}: not there: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
+            raise InputError(f"{path.parent}: not there: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
         texts = {name: _lines(folder / f"{name}.txt") for name in about["lists"]}
         return Stored(arrays=Opened(folder, about["arrays"]), texts=texts, facts=about["facts"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}: not readable as {kind}: {error}", hint=hint) from None
+        raise InputError(f"{path.parent}: not readable as {kind}: {error}", hint=hint) from None
+
+
+def written_hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder as `save` wrote it, by the file's name.
+
+    Raises InputError where the folder does not say it.
+    """
+    path = folder / ABOUT
+    try:
+        text = path.read_bytes()
+        return {**json.loads(text)["sha256"], ABOUT: hashlib.sha256(text).hexdigest()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not readable: {error}", hint=_again(folder)) from None
 
 
 def faults(folder: Path) -> list[str]:

@@ -20,7 +20,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
-from annot.ranking.dense import Metric, search
+from annot.ranking.dense import Metric, VectorSource, search
 from annot.ranking.storage import strings_in, strings_of
 from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings, numbers
@@ -52,6 +52,8 @@ class Vectors:
     metric: Metric
     facts: Mapping[str, Any]
     """What else the maker of the vectors wrote down: settings, versions."""
+    source: VectorSource | None = field(default=None, kw_only=True)
+    """The rows as a search reads them that may be sent elsewhere; None stands for the matrix."""
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -91,7 +93,8 @@ def rank(
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
-    return search(vectors.matrix, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
+    source = vectors.matrix if vectors.source is None else vectors.source
+    return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
 def save(vectors: Vectors, folder: Path) -> None:

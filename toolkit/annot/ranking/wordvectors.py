@@ -186,7 +186,7 @@ def save(vectors: WordVectors, folder: Path) -> None:
     storage.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
 
 
-def load(folder: Path) -> WordVectors:
+def load(folder: storage.Folder) -> WordVectors:
     """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
     stored = storage.load(folder, kind=KIND)
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)

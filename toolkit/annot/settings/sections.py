@@ -299,5 +299,10 @@ class MachineSettings(Section):
     cluster: str = ""
     """The address of a Dask scheduler (`tcp://...`), whose workers do the work instead."""
     shards: str = ""
-    """A folder at a URL (`s3://...`, or any that fsspec knows) through which the cluster's workers get the papers;
-    empty where they see the study's folder."""
+    """A folder at a URL (`s3://...`, or any that fsspec knows) through which the cluster's workers get the papers and
+    the index; empty where they see the study's folder."""
+
+    @property
+    def url(self) -> str:
+        """Where the workers fetch what they need; empty where they see the study's folder."""
+        return self.shards if self.cluster else ""

@@ -72,7 +72,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
-    shards = groups_for(ws.corpus, ws.settings.machine)
+    shards = groups_for(ws.corpus, ws.settings.machine.url)
     total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
 

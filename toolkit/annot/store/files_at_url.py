@@ -1,16 +1,18 @@
-"""Files at a URL, so that workers on other machines can read them where they do not see the study's folder.
+"""Files at a URL, for workers on other machines that do not see the study's folder.
 
 Each lies there under the SHA-256 of its bytes: what is there is never out of date, and never sent twice.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,17 +20,42 @@ from uuid import uuid4
 from annot.errors import InputError
 
 
-def put_files(paths: Iterable[Path], url: str) -> dict[Path, str]:
-    """Put the files there that are not; the URL of each. Raises InputError where that cannot be done."""
-    names = {path: f"{_sha256(path)}{path.suffix}" for path in paths}
+@dataclass(frozen=True)
+class FolderAtUrl:
+    """A folder (`annot.ranking.storage.Folder`) whose files are read in place here, and at URLs by who is sent it."""
+
+    path: Path | None
+    """None where it was sent."""
+    urls: Mapping[str, str]
+    """By the name of the file."""
+
+    def __truediv__(self, name: str) -> Path:
+        return local_copy(self.urls[name]) if self.path is None else self.path / name
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": None, "urls": self.urls}
+
+
+def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
+    """Put the files there that are not; the URL of each. files: the SHA-256 by path.
+
+    Raises InputError where that cannot be done, or a file has another hash.
+    """
+    names = {path: f"{sha256}{path.suffix}" for path, sha256 in files.items()}
     with _told(url):
-        files, root = _opened(url)
-        files.makedirs(root, exist_ok=True)
+        system, root = _opened(url)
+        system.makedirs(root, exist_ok=True)
+        # Another process may have put some there since they were listed in this one.
+        system.invalidate_cache()
+        there = {name.rpartition("/")[2] for name in system.find(root, maxdepth=1)}
         for path, name in names.items():
-            if not files.exists(f"{root}/{name}"):
+            if name not in there:
+                if not path.is_file() or sha256_of(path) != files[path]:
+                    raise InputError(f"{path}: not as it was written", hint="run `annot index build --repair`")
                 unfinished = f"{root}/{name}.{uuid4().hex}"
-                files.put_file(str(path), unfinished)
-                files.mv(unfinished, f"{root}/{name}")
+                system.put_file(str(path), unfinished)
+                system.mv(unfinished, f"{root}/{name}")
+                there.add(name)
     return {path: f"{url.rstrip('/')}/{name}" for path, name in names.items()}
 
 
@@ -37,24 +64,36 @@ def local_copy(url: str) -> Path:
 
     Raises InputError where it cannot be read or is another file.
     """
-    name = url.rpartition("/")[2]
-    place = Path(tempfile.gettempdir()) / f"annot-corpus-{os.getuid()}" / name
+    place = Path(tempfile.gettempdir()) / f"annot-fetched-{os.getuid()}" / url.rpartition("/")[2]
     if not place.exists():
         place.parent.mkdir(mode=0o700, exist_ok=True)
-        fetched = place.with_suffix(f".{uuid4().hex}")
-        try:
-            with _told(url):
-                files, path = _opened(url)
-                with files.open(path, "rb") as source, fetched.open("wb") as copy:
-                    shutil.copyfileobj(source, copy)
-            if _sha256(fetched) != place.stem:
-                raise InputError(
-                    f"{url}: its bytes have another hash", hint="delete it there, and run the command again"
-                )
-            fetched.replace(place)
-        finally:
-            fetched.unlink(missing_ok=True)
+        unfinished = place.with_name(f"{place.name}.part")
+        with unfinished.open("ab") as copy:
+            # One of the workers of this machine fetches it, and the others wait.
+            fcntl.flock(copy, fcntl.LOCK_EX)
+            if not place.exists():
+                fetch_file(url, unfinished)
+                unfinished.replace(place)
     return place
+
+
+def fetch_file(url: str, path: Path) -> None:
+    """Fetch the file at this URL to a path; its name there is the hash it must have.
+
+    Raises InputError where it cannot be read or is another file.
+    """
+    with _told(url):
+        system, name = _opened(url)
+        with system.open(name, "rb") as source, path.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
+    if sha256_of(path) != Path(name).stem:
+        raise InputError(f"{url}: its bytes have another hash", hint="delete it there, and run the command again")
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
@@ -73,8 +112,3 @@ def _opened(url: str) -> tuple[Any, str]:
 
     files, path = url_to_fs(url)
     return files, str(path).rstrip("/")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

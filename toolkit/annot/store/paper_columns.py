@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from annot.corpus_filters import normalised_title
 from annot.ranking.storage import strings_of
 from annot.ranking.threads import in_threads
-from annot.settings.sections import MachineSettings
-from annot.store.files_at_url import local_copy, put_files
+from annot.store.files_at_url import local_copy, put_files, sha256_of
 from annot.store.papers import ROWS_IN_GROUP, files_of, open_papers
 
 _LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
@@ -26,6 +25,11 @@ class RowGroups(NamedTuple):
     url: str = ""
     """Where a worker fetches the file (`annot.store.files_at_url`); empty where it sees the path."""
 
+    @property
+    def file(self) -> Path:
+        """The file as this process reads it."""
+        return local_copy(self.url) if self.url else self.path
+
 
 def groups_of(folder: Path) -> list[RowGroups]:
     """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
@@ -37,12 +41,12 @@ def groups_of(folder: Path) -> list[RowGroups]:
     ]
 
 
-def groups_for(folder: Path, machine: MachineSettings) -> list[RowGroups]:
-    """The same, as the workers of this machine read them: in place, or at a URL, where the files are put first."""
+def groups_for(folder: Path, url: str) -> list[RowGroups]:
+    """The same, as workers read them: at the URL, where the files are put first, or, where it is empty, in place."""
     groups = groups_of(folder)
-    if not (machine.cluster and machine.shards):
+    if not url:
         return groups
-    urls = put_files(dict.fromkeys(group.path for group in groups), machine.shards)
+    urls = put_files({path: sha256_of(path) for path in dict.fromkeys(group.path for group in groups)}, url)
     return [group._replace(url=urls[group.path]) for group in groups]
 
 
@@ -51,7 +55,7 @@ def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterato
     from pyarrow.parquet import ParquetFile
 
     for run in groups:
-        with ParquetFile(local_copy(run.url) if run.url else run.path) as file:
+        with ParquetFile(run.file) as file:
             yield from file.iter_batches(
                 batch_size=ROWS_IN_GROUP,
                 row_groups=list(range(run.first, run.stop)),

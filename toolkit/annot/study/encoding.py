@@ -163,7 +163,7 @@ class Encoding:
     ) -> int:
         """Have the workers encode what is not yet encoded; returns how many papers that were."""
         missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
-        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.settings.machine)), open_encoder)
+        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.settings.machine.url)), open_encoder)
         made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
         for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
             self._keep(key, ids, rows)

@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from annot.ranking import lsa, storage, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
 from annot.ranking.threads import Each, in_threads
+from annot.ranking.vectors import MATRIX, Vectors
 from annot.settings.sections import MachineSettings
 from annot.shards import Engine, map_shards
 from annot.study.corpus_state import current_sha256
-from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within
+from annot.study.index_folders import folder_for
+from annot.study.index_parts import Places, Rows, Variant, averages, open_corpus, processes_within
 from annot.study.paper_vectors import vectors_of
 from annot.study.word_vectors import train, trained_name
 from annot.study.workspace import Workspace
@@ -34,6 +37,7 @@ MEMORY = 4 * 2**30
 """Bytes that making the index takes, where nothing else is said."""
 
 Advance = Callable[[int, int | None], None]
+V = TypeVar("V", bound=Vectors)
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,6 @@ def open_index(
     memory does not do.
     """
     methods = tuple(methods)
-    given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
-
     machine, most = ws.settings.machine, processes_within(memory)
 
     def engine() -> Engine:
@@ -69,6 +71,11 @@ def open_index(
         return replace(own, processes=min(own.processes, most))
 
     places = places_of(ws, scratch, keep=scratch is None)
+    given = {
+        name: _searched(vectors_of(ws, name), ws.vectors / name, machine)
+        for name in methods
+        if name not in METHODS and name != LSA
+    }
     corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)
     word_vectors, averaged = None, {}
     variants = [VARIANTS[name] for name in methods if name in VARIANTS]
@@ -77,9 +84,10 @@ def open_index(
         if not words.is_dir():
             train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, words, variants, each=each_on(machine, most=most), advance=advance)
+        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
     if LSA in methods:
-        given[LSA] = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        found = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        given[LSA] = _searched(found, lsa_place(places), machine)
     bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
     return Index(bench, places.corpus_sha256)
 
@@ -90,7 +98,7 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
     Raises MissingInput when the corpus is empty.
     """
     root = ws.cache / "index"
-    return Places(root, scratch or root, current_sha256(ws, keep=keep))
+    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.settings.machine.url)
 
 
 def words_place(ws: Workspace, places: Places) -> Path:
@@ -104,6 +112,13 @@ def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
     most: threads at the most.
     """
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
+
+
+def _searched(found: V, folder: Path, machine: MachineSettings) -> V:
+    """The vectors of a folder, which a cluster's workers open by themselves."""
+    if not machine.cluster:
+        return found
+    return replace(found, source=Rows(storage.Opened(folder_for(folder / MATRIX, machine.url), ["vectors"])))
 
 
 def lsa_place(places: Places) -> Path:

@@ -7,9 +7,10 @@ missing. A part is looked for in `found` and made in `made`; the two are one fol
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from annot.ranking.threads import Each
 from annot.ranking.tokens import Field
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
-from annot.store.paper_columns import RowGroups, groups_of, read_columns
+from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.study.index_folders import Urls, folders_for, keep, take
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
@@ -54,6 +56,8 @@ class Places:
     found: Path
     made: Path
     corpus_sha256: str
+    url: str
+    """Where workers fetch the parts, and put those that they make; empty where they see the folders."""
 
     def part(self, name: str) -> Path:
         """The folder of a part: where it is, or where it is to be made."""
@@ -63,6 +67,15 @@ class Places:
     def own(self, name: str) -> Path:
         """The folder of a part that belongs to this corpus alone."""
         return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
+
+    def shard(self, name: str) -> Path:
+        """The folder of a shard."""
+        return self.part(f"shards/{name}")
+
+    @property
+    def standing(self) -> frozenset[str]:
+        """The names of the shards that stand, of whatever corpus."""
+        return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
 
 
 def processes_within(memory: int) -> int:
@@ -81,33 +94,41 @@ def processes_within(memory: int) -> int:
 def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], advance: Advance) -> Corpus:
     """The corpus in `folder` over its shards; what is missing is made. engine: what makes it, asked for only then."""
     if lacks_shards(places):
-        cut = _cut(groups_of(folder))
-        digests = tuple(map_shards(_MakeShard(places), cut, engine=engine(), advance=advance))
-        if digests != shards_of(places):
-            arrays = gather([_shard(places, digest) for digest in digests])
+        cut = _cut(groups_for(folder, places.url))
+        digests = []
+        for digest, urls in map_shards(_MakeShard(places, places.standing), cut, engine=engine(), advance=advance):
+            take(places.shard(digest), urls)
+            digests.append(digest)
+        if tuple(digests) != shards_of(places):
+            arrays = gather(list(map(_opened, map(places.shard, digests))))
             storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
         storage.remove_unfinished(places.made)
-    return _load(places)
+    names = shards_of(places) or ()
+    whole, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    return Corpus(list(map(_opened, shards)), storage.load(whole, kind=CORPUS).arrays)
 
 
 def averages(
-    places: Places, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
+    places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
 ) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
-    digests = shards_of(places) or ()
-    where = _Averages(places, words, tuple(variants), digests)
-    if missing := where.missing():
-        for done, _made in enumerate(each(where, missing), start=1):
+    if missing := _missing_averages(places, words, variants):
+        (vectors,) = folders_for([words], places.url)
+        making = _MakeAverages(corpus, vectors, missing, places.url)
+        for done, made in enumerate(each(making, list(missing)), start=1):
+            for folder, urls in made.items():
+                take(folder, urls)
             advance(done, len(missing))
         storage.remove_unfinished(places.made)
-    return {
-        variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
-    }
+    shards = shards_of(places) or ()
+    folders = folders_for([_average(places, words, one, name) for one in variants for name in shards], places.url)
+    rows = iter(Rows(storage.load(folder, kind=AVERAGES).arrays) for folder in folders)
+    return {one: Parts(list(islice(rows, len(shards)))) for one in variants}
 
 
 def lacks_averages(places: Places, words: Path, variants: Sequence[Variant]) -> bool:
     """Whether averages of these variants are to be made."""
-    return bool(_Averages(places, words, tuple(variants), shards_of(places) or ()).missing())
+    return bool(_missing_averages(places, words, variants))
 
 
 def averages_name(words: Path) -> str:
@@ -124,78 +145,83 @@ def shards_of(places: Places) -> tuple[str, ...] | None:
 def lacks_shards(places: Places) -> bool:
     """Whether shards of the corpus are to be made."""
     shards = shards_of(places)
-    return shards is None or not all(places.part(f"shards/{name}").exists() for name in shards)
+    return shards is None or not all(places.shard(name).exists() for name in shards)
 
 
 @dataclass(frozen=True)
 class _MakeShard:
-    """Makes the shard of a run of row groups, unless it stands, and returns its name."""
+    """Makes the shard of a run of row groups, unless it stands, and returns its name, and where it was kept."""
 
     places: Places
+    standing: frozenset[str]
+    """What a worker that does not see the places leaves alone."""
 
-    def __call__(self, groups: tuple[RowGroups, ...]) -> str:
+    def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
         batches = list(read_columns(groups, TEXT))
         digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
-        place = self.places.part(f"shards/{digest}")
-        if not place.exists():
-            count = sum(run.papers for run in groups)
-            storage.save(place, kind=SHARD, arrays=shard.make(batches), texts={}, facts={"papers": count})
-        return digest
+        place = self.places.shard(digest)
+        if digest in self.standing if self.places.url else place.exists():
+            return digest, {}
+        facts = {"papers": sum(run.papers for run in groups)}
+        return digest, keep(place, self.places.url, kind=SHARD, arrays=shard.make(batches), facts=facts)
 
 
 @dataclass(frozen=True)
-class _Averages:
-    """Makes the averages of one shard, each variant that is not there."""
+class _MakeAverages:
+    """Makes the averages of one shard that are missing, and returns where each was kept."""
 
-    places: Places
-    words: Path
-    variants: tuple[Variant, ...]
-    shards: tuple[str, ...]
+    corpus: Corpus
+    words: storage.Folder
+    missing: Mapping[int, Mapping[Variant, Path]]
+    """By the number of the shard, the folder of each."""
+    url: str
 
-    def place(self, number: int, variant: Variant) -> Path:
-        field, weighted = variant
-        kind = "weighted" if weighted else "plain"
-        return self.places.own(f"{averages_name(self.words)}/{field}-{kind}/{self.shards[number]}")
-
-    def missing(self) -> list[int]:
-        """The shards of which an average is not there."""
-        return [
-            number
-            for number in range(len(self.shards))
-            if not all(self.place(number, one).exists() for one in self.variants)
-        ]
-
-    def __call__(self, number: int) -> None:
-        for variant in self.variants:
-            place = self.place(number, variant)
-            if not place.exists():
-                source = self._bench.averages_of(number, *variant)
-                storage.save(place, kind=AVERAGES, arrays={"vectors": source[:]}, texts={}, facts={})
+    def __call__(self, number: int) -> dict[Path, Urls]:
+        made = {}
+        for variant, folder in self.missing[number].items():
+            if not self.url and folder.exists():
+                continue
+            arrays = {"vectors": self._bench.averages_of(number, *variant)[:]}
+            made[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+        return made
 
     @cached_property
     def _bench(self) -> Bench:
-        return Bench(_load(self.places), word_vectors=wordvectors.load(self.words), vectors={}, averages={})
+        return Bench(self.corpus, word_vectors=wordvectors.load(self.words), vectors={}, averages={})
 
 
-class _Rows:
-    """The averages of one shard, mapped while they are read."""
+class Rows:
+    """The rows of the array `vectors`, mapped while they are read, wherever that is."""
 
-    def __init__(self, folder: Path) -> None:
-        self._stored = storage.load(folder, kind=AVERAGES)
-        self.shape = self._stored.arrays["vectors"].shape
+    def __init__(self, arrays: Mapping[str, storage.Array]) -> None:
+        self._arrays = arrays
+        self.shape = arrays["vectors"].shape
 
     def __getitem__(self, rows: Any, /) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = self._stored.arrays["vectors"][rows]
+        found: NDArray[np.float32] = self._arrays["vectors"][rows]
         return found
 
 
-def _load(places: Places) -> Corpus:
-    stored = storage.load(places.own(WHOLE), kind=CORPUS)
-    return Corpus([_shard(places, digest) for digest in stored.texts["shards"]], stored.arrays)
+def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
+    """The folder of the averages of a shard."""
+    field, weighted = variant
+    kind = "weighted" if weighted else "plain"
+    return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
 
 
-def _shard(places: Places, digest: str) -> Shard:
-    return Shard(storage.load(places.part(f"shards/{digest}"), kind=SHARD).arrays)
+def _missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
+    """The folders of those that are not there, by the number of the shard."""
+    missing: dict[int, dict[Variant, Path]] = {}
+    for number, name in enumerate(shards_of(places) or ()):
+        for variant in variants:
+            folder = _average(places, words, variant, name)
+            if not folder.exists():
+                missing.setdefault(number, {})[variant] = folder
+    return missing
+
+
+def _opened(folder: storage.Folder) -> Shard:
+    return Shard(storage.load(folder, kind=SHARD).arrays)
 
 
 def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annot.corpus_filters import marks_of
@@ -22,7 +21,7 @@ from annot.near_duplicates import (
 from annot.records import Paper
 from annot.shards import Advance
 from annot.store import papers
-from annot.store.paper_columns import ids_at
+from annot.store.paper_columns import RowGroups, groups_for, ids_at
 from annot.study.corpus_state import current_sha256
 from annot.study.index import each_on
 from annot.study.workspace import Workspace, write_file
@@ -53,22 +52,22 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
     return found
 
 
-def sketches_of(group: tuple[Path, int]) -> Sketches:
+def sketches_of(group: RowGroups) -> Sketches:
     """The sketches of one group of rows."""
     import numpy
 
-    table = papers.group_table(*group, ("title", "sentences"))
+    table = papers.group_table(group.file, group.first, ("title", "sentences"))
     parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
     titles = marks_of((Paper("", title, ()) for title in table.column("title").to_pylist()), None).title
     return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
 
 
-def shingles_of(rows: tuple[Path, int, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
+def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
     """The different shingles of some rows of a group."""
     import numpy
 
-    path, group, places = rows
-    chosen = papers.group_table(path, group, ("sentences",)).take(places).column(0).combine_chunks()
+    group, places = rows
+    chosen = papers.group_table(group.file, group.first, ("sentences",)).take(places).column(0).combine_chunks()
     hashes, bounds = shingles(chosen)
     return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
 
@@ -77,7 +76,7 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
     import numpy
 
     each = each_on(ws.settings.machine)
-    shards = papers.each_group(ws.corpus)
+    shards = groups_for(ws.corpus, ws.settings.machine.url)
     sketches = []
     for one in each(sketches_of, shards):
         sketches.append(one)
@@ -87,7 +86,7 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
     ends = numpy.cumsum([len(one.title) for one in sketches])
     cuts = numpy.split(wanted, numpy.searchsorted(wanted, ends))[: len(shards)]
     rows = [
-        (*shard, cut - (end - len(one.title)))
+        (shard, cut - (end - len(one.title)))
         for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
         if len(cut)
     ]

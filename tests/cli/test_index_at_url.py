@@ -1,0 +1,223 @@
+"""The index on a cluster whose workers do not see the study: through a URL, the same bytes as in one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy
+import pytest
+import tomlkit
+from annot.errors import InputError
+from annot.ranking import vectors
+from annot.ranking.methods import LSA, METHODS
+from annot.ranking.storage import strings_of
+from annot.ranking.vectors import Vectors
+from annot.shards import Engine
+from annot.store import paper_columns
+from annot.store.paper_columns import RowGroups
+from annot.store.papers import paper_ids
+from annot.study import index_parts, near_duplicates
+from annot.study.index import open_index
+from annot.study.index_folders import folders_for, keep, take
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+from local_cluster import local_cluster
+from test_index import in_small_groups, shards
+from test_index_engines import SMALL, differing, digests, made, on
+
+Study = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("node")
+
+
+@pytest.fixture(scope="module")
+def cluster(node: Path) -> Iterator[Engine]:
+    """Workers that stand in a folder of their own, which is their temporary folder, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(node))
+        patch.chdir(node)
+        with local_cluster() as engine:
+            yield engine
+
+
+@pytest.fixture
+def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study of eight shards or more with a set of vectors, whose paths lead workers nowhere.
+
+    A command's paths are relative to its folder, but for those of the papers; workers stand elsewhere, and cannot go
+    to that folder.
+    """
+    monkeypatch.setattr(index_parts, "PAPERS", SMALL)
+    folder = study("queried")
+    in_small_groups(folder, rows=SMALL)
+    add_vectors(folder)
+
+    def hidden(corpus: Path, url: str) -> list[RowGroups]:
+        groups = paper_columns.groups_for(corpus, url)
+        return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
+
+    monkeypatch.setattr(index_parts, "groups_for", hidden)
+    monkeypatch.setattr(near_duplicates, "groups_for", hidden)
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/nowhere"))
+    return folder
+
+
+def add_vectors(folder: Path) -> None:
+    """A set of vectors, which draws beside the other methods."""
+    ids = paper_ids(folder / "corpus")
+    matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
+    vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
+    path = folder / "annot.toml"
+    settings = tomlkit.parse(path.read_text("utf-8"))
+    pool = settings.setdefault("pool", tomlkit.table())
+    pool["methods"] = [*METHODS, LSA, "drawn"]
+    path.write_text(tomlkit.dumps(settings), "utf-8")
+
+
+def forget(folder: Path) -> None:
+    shutil.rmtree(folder / ".annot")
+    shutil.rmtree(folder / "pools", ignore_errors=True)
+
+
+def put(far: Path) -> dict[str, int]:
+    """What lies at the URL, and when it was written."""
+    return {path.name: path.stat().st_mtime_ns for path in far.iterdir()}
+
+
+def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster: Engine, tmp_path: Path) -> None:
+    expected = made(on(unseen, processes=1))
+    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 2
+    forget(unseen)
+    on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
+    assert not differing(made(unseen), expected)
+    sent = put(tmp_path / "far")
+    searched = digests(unseen, ".annot/index", "corpus").items()
+    assert {f"{sha256}.npy" for name, sha256 in searched if name.endswith("vectors.npy")} < sent.keys()
+    assert not differing(made(unseen), expected)
+    forget(unseen)
+    assert not differing(made(unseen), expected)
+    assert put(tmp_path / "far") == sent, "sent again"
+
+
+def test_without_a_url_such_workers_find_nothing(unseen: Path, cluster: Engine) -> None:
+    on(unseen, cluster=cluster.cluster)
+    told = annot("index", "build", folder=unseen)
+    assert told.exit_code == 2
+    assert "shards" in told.message()
+    assert not list((unseen / ".annot/index").rglob("*.npy"))
+
+
+def test_an_index_that_was_made_here_is_searched_there(unseen: Path, cluster: Engine, tmp_path: Path) -> None:
+    expected = made(on(unseen, processes=1))
+    shutil.rmtree(unseen / "pools")
+    on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
+    annot_done("pool", folder=unseen)
+    assert not differing(digests(unseen, ".annot/index", ".annot/near-duplicates", "pools"), expected)
+
+
+def test_papers_that_are_added_are_indexed_alone(
+    unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_parts, "LEAST", 3)
+    on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
+    annot_done("index", "build", folder=unseen)
+    before, sent = shards(unseen), put(tmp_path / "far")
+    more = [
+        {"paper_id": f"new{at}", "title": f"A new paper {at}", "abstract": [f"We parse {at} trees again."] * 3}
+        for at in range(5)
+    ]
+    (unseen / "more.jsonl").write_text("".join(f"{json.dumps(paper)}\n" for paper in more))
+    annot_done("corpus", "add", "more.jsonl", folder=unseen)
+    annot_done("index", "build", folder=unseen)
+    after = shards(unseen)
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 1
+    assert sent.items() <= put(tmp_path / "far").items()
+    extended = digests(unseen, ".annot/index")
+    shutil.rmtree(unseen / ".annot")
+    annot_done("index", "build", folder=on(unseen, processes=1))
+    assert digests(unseen, ".annot/index").items() <= extended.items()
+
+
+def test_a_worker_killed_half_way_leaves_the_same_index(
+    unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    methods = (*METHODS, LSA)
+    monkeypatch.chdir(unseen)
+    ws = Workspace.open(Path())
+    open_index(ws, methods=methods, advance=lambda *_: None)
+    expected = digests(unseen, ".annot/index")
+    shutil.rmtree(unseen / ".annot/index")
+    killed: list[int] = []
+
+    def kill_one(done: int, total: int | None) -> None:
+        if done == 2 and total and total >= 8:
+            with distributed.Client(cluster.cluster, set_as_default=False) as client:
+                killed.extend(client.run(os.getpid).values())
+            with suppress(ProcessLookupError):
+                os.kill(killed[-1], signal.SIGKILL)
+
+    machine = {"cluster": cluster.cluster, "shards": f"file://{tmp_path}/far"}
+    open_index(ws.replaced("machine", **machine), methods=methods, advance=kill_one)
+    assert len(killed) >= 4, "neither shards nor averages were disturbed"
+    assert not differing(digests(unseen, ".annot/index"), expected)
+
+
+def test_what_was_changed_at_the_url_is_refused(unseen: Path, cluster: Engine, node: Path, tmp_path: Path) -> None:
+    far = tmp_path / "far"
+    on(unseen, cluster=cluster.cluster, shards=f"file://{far}")
+    annot_done("index", "build", folder=unseen)
+    before = digests(unseen, ".annot/index")
+    for path in far.glob("*.npy"):
+        path.write_bytes(path.read_bytes()[:-1])
+    shutil.rmtree(node / f"annot-fetched-{os.getuid()}")
+    told = annot("pool", folder=unseen)
+    assert told.exit_code == 2
+    assert "its bytes have another hash" in told.message()
+    assert "delete it there" in told.message()
+    assert not differing(digests(unseen, ".annot/index"), before)
+
+
+def test_a_folder_is_fetched_whole_or_not_at_all(tmp_path: Path) -> None:
+    far, folder = tmp_path / "far", tmp_path / "index/shard"
+    arrays = {"one": numpy.arange(3), "two": numpy.arange(4)}
+    urls = keep(folder, f"file://{far}", kind="some", arrays=arrays, facts={"papers": 3})
+    assert not folder.exists()
+    (far / urls["two.npy"].rpartition("/")[2]).rename(tmp_path / "gone")
+    with pytest.raises(InputError, match="No such file"):
+        take(folder, urls)
+    assert not list(folder.parent.iterdir())
+    (tmp_path / "gone").rename(far / urls["two.npy"].rpartition("/")[2])
+    take(folder, urls)
+    keep(tmp_path / "here", "", kind="some", arrays=arrays, facts={"papers": 3})
+    here, there = digests(tmp_path / "here", "."), digests(folder, ".")
+    assert not differing(there, here)
+    assert len(here) == 3
+
+
+def test_a_folder_that_says_no_hashes_is_not_sent(tmp_path: Path) -> None:
+    keep(tmp_path / "shard", "", kind="some", arrays={}, facts={})
+    (tmp_path / "shard/about.json").write_text("{}")
+    with pytest.raises(InputError, match=r"about\.json: not readable") as caught:
+        folders_for([tmp_path / "shard"], f"file://{tmp_path}/far")
+    assert "annot index build" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("url", ["file:///proc/nowhere", "nosuch://bucket/a"])
+def test_a_url_that_takes_nothing_is_told(unseen: Path, cluster: Engine, url: str) -> None:
+    on(unseen, cluster=cluster.cluster, shards=url)
+    told = annot("index", "build", folder=unseen)
+    assert told.exit_code == 2
+    assert url in told.message()
+    assert "[machine] in annot.toml" in told.message()
+    assert not list((unseen / ".annot/index").rglob("*.npy"))
