@@ -52,5 +52,5 @@ def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decom
     )
     rows = numpy.concatenate(list(lsa.documents(corpus, basis).blocks))
     return lsa.Decomposition(
-        tuple(corpus.paper_ids.to_pylist()), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
+        corpus.paper_ids.combine_chunks(), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
     )

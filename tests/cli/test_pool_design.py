@@ -13,7 +13,7 @@ from annot.steps.init import init
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.study.frozen_rankings import read_rankings, write_rankings
+from annot.study.frozen_rankings import lines_of, read_rankings, write_rankings
 from annot.study.workspace import Workspace
 from command_line import annot_done, difference, snapshot
 
@@ -79,7 +79,7 @@ def test_rankings_that_no_pool_follows_from_do_not_stay(tmp_path: Path) -> None:
     ws = Workspace.open(tmp_path)
     facts = {"corpus_sha256": "0" * 64, "ranking_depth": 9, "query_papers": ["q"], "methods": {}}
     mine, later = {"q": (ScoredDoc("a", 2.0), ScoredDoc("b", 1.0))}, {"q": (ScoredDoc("c", 1.0),)}
-    write_rankings(ws, {"mine": mine, "gone": mine}, facts=facts)
-    write_rankings(ws, {"mine": later}, facts=facts)
+    write_rankings(ws, lines_of({"mine": mine, "gone": mine}), facts=facts)
+    write_rankings(ws, lines_of({"mine": later}), facts=facts)
     assert sorted(path.name for path in ws.rankings.iterdir()) == ["manifest.json", "mine.run"]
     assert read_rankings(ws, {"mine": ["q"]}) == {"mine": later}

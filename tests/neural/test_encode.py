@@ -86,7 +86,8 @@ def test_a_system_known_by_name_encodes_as_transformers_does(folder: Path) -> No
     assert (done["papers"], done["encoded"], done["device"]) == (PAPERS, PAPERS, "cpu")
     loaded = vectors.load(folder / "corpus/vectors/specter", hint="")
     papers = list(read_papers(folder / "corpus"))
-    assert loaded.ids == tuple(paper.paper_id for paper in papers)
+    ids = loaded.ids.to_pylist()
+    assert ids == [paper.paper_id for paper in papers]
     np.testing.assert_allclose(loaded.matrix, by_transformers(folder / "weights/specter", papers), atol=1e-5)
     assert (loaded.space, loaded.metric, loaded.facts["reading"]) == ("allenai/specter", "l2", "document")
     assert loaded.facts["weights_sha256"]
@@ -102,8 +103,8 @@ def test_a_system_known_by_name_encodes_as_transformers_does(folder: Path) -> No
     annot_done("run", "specter", folder=folder)
     run = [line.split() for line in (folder / "pools/rankings/specter.run").read_text().splitlines()]
     distances = np.linalg.norm(loaded.matrix.astype(float) - loaded.matrix[3].astype(float), axis=1)
-    nearest = sorted(range(PAPERS), key=lambda row: (distances[row], loaded.ids[row]))
-    assert [line[2] for line in run] == [loaded.ids[row] for row in nearest if row != 3]
+    nearest = sorted(range(PAPERS), key=lambda row: (distances[row], ids[row]))
+    assert [line[2] for line in run] == [ids[row] for row in nearest if row != 3]
 
 
 def test_a_sentence_transformers_model_encodes_as_it_does_itself(folder: Path) -> None:

@@ -12,6 +12,7 @@ import tiny_models
 import torch
 from annot.formats.trec import read_run
 from annot.ranking import vectors
+from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from annot.systems import encoders
@@ -74,7 +75,7 @@ def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study:
     ids = paper_ids(study / "corpus")
     matrix = np.random.default_rng(0).normal(size=(len(ids), 4)).astype(np.float32)
     for name in ("specter", "house"):
-        made = Vectors(ids, matrix, model=name, space=name, metric="cosine", facts={})
+        made = Vectors(strings_of(ids), matrix, model=name, space=name, metric="cosine", facts={})
         vectors.save(made, study / "corpus" / "vectors" / name)
     annot_done("run", "specter", "house", folder=study)
     runs = {

@@ -11,7 +11,7 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.ordering import ranked
 from annot.ranking import dense, vectors
-from annot.ranking.dense import Metric, search
+from annot.ranking.dense import RUN, Metric, search
 from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors, VectorsWriter
 from annot.records import Ranking, ScoredDoc
@@ -74,14 +74,14 @@ def test_what_may_not_rank_does_not_rank() -> None:
 
 def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
     matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
-    return Vectors(ids, matrix, model="m", space="s", metric="l2", facts=facts)
+    return Vectors(strings_of(ids), matrix, model="m", space="s", metric="l2", facts=facts)
 
 
 def test_vectors_come_back_from_their_folder(tmp_path: Path) -> None:
     vectors.save(made(batch=8), tmp_path / "v")
     back = vectors.load(tmp_path / "v", hint="")
     assert isinstance(back.matrix, np.memmap)
-    assert (back.ids, back.model, back.space, back.metric) == (made().ids, "m", "s", "l2")
+    assert (back.ids.to_pylist(), back.model, back.space, back.metric) == (["a", "b", "c"], "m", "s", "l2")
     assert back.facts == {"batch": 8}
     assert [path.name for path in tmp_path.iterdir()] == ["v"]
 
@@ -93,7 +93,7 @@ def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: M
     matrix[100:140] = matrix[99]
     matrix[200] = 0
     ids = tuple(f"d{number}" for number in rng.permutation(900))
-    vectors.save(Vectors(ids, matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    vectors.save(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
     back = vectors.load(tmp_path / "v", hint="")
     assert back.matrix.dtype == np.float16
     assert np.array_equal(back.matrix, matrix)
@@ -119,7 +119,7 @@ def test_rows_come_block_by_block_and_a_broken_writing_leaves_what_was_there(tmp
     assert {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()} == before
     write([1, 2, 3])
     back = vectors.load(tmp_path / "v", hint="")
-    assert back.ids == ("1-0", "1-1", "2-0", "2-1", "3-0", "3-1")
+    assert back.ids.to_pylist() == ["1-0", "1-1", "2-0", "2-1", "3-0", "3-1"]
     files = {
         name: hashlib.sha256((tmp_path / "v" / name).read_bytes()).hexdigest() for name in ("ids.txt", "vectors.npy")
     }
@@ -154,10 +154,22 @@ def test_numbers_that_are_not_finite_are_told_by_row(tmp_path: Path, precision: 
     matrix = np.full((6, 3), np.finfo(precision).max, precision)
     matrix[1] = -matrix[1]
     matrix[2, 1], matrix[3, 2], matrix[5, 0] = np.nan, np.inf, -np.inf
-    vectors.save(Vectors(tuple("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
+    vectors.save(Vectors(strings_of("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
     with pytest.raises(InputError) as caught:
         vectors.load(tmp_path / "v", hint="")
     assert [fault.split(": ")[1] for fault in caught.value.faults] == ["row 2 (c)", "row 3 (d)", "row 5 (f)"]
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+@pytest.mark.parametrize("broken", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, metric: Metric, broken: float) -> None:
+    matrix = np.random.default_rng(5).normal(size=(RUN + 9, 3)).astype(np.float16)
+    matrix[RUN + 5, 2] = broken
+    ids = [f"d{number}" for number in range(len(matrix))]
+    vectors.save(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    loaded = vectors.load(tmp_path / "v", hint="", unread=True)
+    with pytest.raises(InputError, match=f"row {RUN + 5}: not finite"):
+        vectors.rank(loaded, ["d7"], corpus=strings_of(ids), depths=np.array([2]))
 
 
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])

@@ -33,7 +33,7 @@ def full_bench(corpus: Corpus) -> Bench:
     known = tuple(corpus.tokens("words").to_pylist()[1:])
     word_vectors = WordVectors(known, rng.normal(size=(len(known), 6)).astype(np.float32), {"seed": 2})
     matrix = rng.normal(size=(len(corpus), 8)).astype(np.float32)
-    vectors = Vectors(tuple(corpus.paper_ids.to_pylist()), matrix, model="specter", space="s", metric="l2", facts={})
+    vectors = Vectors(corpus.paper_ids.combine_chunks(), matrix, model="specter", space="s", metric="l2", facts={})
     made = bench_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
     made.vectors["lsa"] = decomposed(corpus, dimensions=12, iterations=5)
     return made

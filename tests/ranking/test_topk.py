@@ -25,19 +25,20 @@ def test_scores_that_round_to_the_same_digits_are_told_apart_by_id(
     ids = [str(number) for number in rng.permutation(100)]
     none = np.zeros(2)
     depths = np.array([depth, 5])
-    top, joined = TopK(depths, relative=ROUNDING_STEP), TopK(depths, relative=ROUNDING_STEP)
+    top, joined, informed = (TopK(depths, relative=ROUNDING_STEP) for _ in range(3))
     for start in range(0, 100, block):
         top.push(start, scores[:, start : start + block], error=none)
-        part = TopK(depths, relative=ROUNDING_STEP)
-        part.push(start, scores[:, start : start + block], error=none)
-        joined.join(part.candidates(error=none), error=none)
+        for whole, least in ((joined, None), (informed, informed.least(error=none))):
+            part = TopK(depths, relative=ROUNDING_STEP, least=least)
+            part.push(start, scores[:, start : start + block], error=none)
+            whole.join(part.candidates(error=none), error=none)
     for query, wanted in enumerate((depth, 5)):
         expected = ranked(
             ScoredDoc(doc_id, score)
             for doc_id, score in zip(ids, scores[query].tolist(), strict=True)
             if score > -np.inf
         )
-        for kept in (top, joined):
+        for kept in (top, joined, informed):
             assert best(strings_of(ids), *kept.candidates(error=none)[query], depth=wanted) == expected[:wanted]
 
 
@@ -48,11 +49,27 @@ def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, d
     # The error grows from block to block, as that of longer and longer vectors does.
     largest = np.repeat(0.1 * np.linspace(0.1, 1, -(-200 // block)), block)[:200]
     seen = true + largest * rng.choice([-1, 1], 200)
-    top = TopK(np.array([depth]), relative=ROUNDING_STEP)
+    top, informed = (TopK(np.array([depth]), relative=ROUNDING_STEP) for _ in range(2))
+    before = np.zeros(1)
     for start in range(0, 200, block):
-        top.push(start, seen[None, start : start + block], error=np.array([2 * largest[start]]))
-    (kept,) = top.candidates(error=np.array([2 * largest[-1]]))
-    assert set(np.argsort(-true)[:depth]) <= set(kept.rows.tolist())
+        error = np.array([2 * largest[start]])
+        top.push(start, seen[None, start : start + block], error=error)
+        # Other rows, whose scores have an error of their own, are searched with what is known by then.
+        part = TopK(np.array([depth]), relative=ROUNDING_STEP, least=informed.least(error=before))
+        part.push(start, seen[None, start : start + block], error=error)
+        informed.join(part.candidates(error=error), error=error)
+        before = error
+    for whole in (top, informed):
+        (kept,) = whole.candidates(error=np.array([2 * largest[-1]]))
+        assert set(np.argsort(-true)[:depth]) <= set(kept.rows.tolist())
+
+
+def test_what_is_known_of_the_best_keeps_the_rest_out() -> None:
+    line = np.random.default_rng(0).random((1, 1000))
+    top = TopK(np.array([10]), relative=ROUNDING_STEP, least=np.sort(line)[:, -3])
+    top.push(0, line, error=np.zeros(1))
+    ((rows, _),) = top.candidates(error=np.zeros(1))
+    assert sorted(rows.tolist()) == sorted(np.argsort(line[0])[-3:].tolist())
 
 
 def test_far_fewer_are_kept_than_pass() -> None:

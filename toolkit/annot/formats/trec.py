@@ -65,6 +65,11 @@ def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
     Raises InputError with every id or tag that is empty or has white space in it, every score that is not finite, and
     every repeated document.
     """
+    return "".join(run_lines(rankings, tag=tag).values())
+
+
+def run_lines(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> dict[str, str]:
+    """The lines of a run file by query id, in their order: what `write_run` puts together, and raises as it does."""
     faults = Faults(f"run {tag}")
     _check_id(tag, "tag", faults)
     scored = {query_id: list(documents) for query_id, documents in sorted(rankings.items())}
@@ -74,19 +79,17 @@ def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
             if not math.isfinite(score):
                 faults.add(f"query {query_id!r}: document {doc_id!r} has score {score}, expected a finite number")
     faults.raise_if_any()
-    # Adding zero turns -0.0 into 0.
-    return "".join(
-        f"{query_id} Q0 {doc_id} {rank} {format(score + 0.0, WRITTEN)} {tag}\n"
-        for query_id, documents in scored.items()
-        for rank, (doc_id, score) in enumerate(ranked(documents), 1)
-    )
+    return {query_id: _lines(query_id, documents, tag) for query_id, documents in scored.items()}
 
 
-def rankings_sha256(rankings: Mapping[str, Mapping[str, Ranking]], paper_id: str) -> str:
-    """The hash of what the pool of one query paper was drawn from: its ranking by each method, as run files."""
+def rankings_sha256(lines: Mapping[str, Mapping[str, str]], paper_id: str) -> str:
+    """The hash of what the pool of one query paper was drawn from: its ranking by each method, as run files.
+
+    lines: by method, then by query paper, as `run_lines` has them.
+    """
     digest = hashlib.sha256()
-    for method in sorted(rankings):
-        digest.update(write_run({paper_id: rankings[method][paper_id]}, tag=method).encode())
+    for method in sorted(lines):
+        digest.update(lines[method][paper_id].encode())
     return digest.hexdigest()
 
 
@@ -135,6 +138,15 @@ def finite(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and "_" not in text else None
+
+
+def _lines(query_id: str, documents: Iterable[ScoredDoc], tag: str) -> str:
+    # Adding zero turns -0.0 into 0. The order is that of `ranked`, by scores as they are written.
+    written = [(format(score + 0.0, WRITTEN), doc_id) for doc_id, score in documents]
+    falling = sorted([(-float(score), doc_id, score) for score, doc_id in written])
+    return "".join(
+        [f"{query_id} Q0 {doc_id} {rank} {score} {tag}\n" for rank, (_, doc_id, score) in enumerate(falling, 1)]
+    )
 
 
 def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:

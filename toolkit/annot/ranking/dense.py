@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.errors import InputError
 from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
@@ -22,10 +24,12 @@ from annot.records import Ranking
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
 
-BLOCK = 4_000
-"""Rows that are multiplied at once: few enough to stay in a core's cache. It changes speed, no result."""
-BLOCKS = 10
-"""Blocks that one thread takes one after the other."""
+BLOCK = 2**18
+"""Numbers that are multiplied at once: few enough to stay in a core's cache. It changes speed, no result."""
+RUN = 40_000
+"""Rows that one thread takes one after the other."""
+FETCHED = 4_000
+"""Rows that are in memory at once to be measured."""
 
 
 class VectorSource(Protocol):
@@ -44,23 +48,23 @@ class Parts:
 
     def __init__(self, parts: Sequence[VectorSource]) -> None:
         self._parts = parts
-        self._starts = np.concatenate(([0], np.cumsum([part.shape[0] for part in parts])))
+        self.starts: NDArray[np.int64] = np.concatenate(([0], np.cumsum([part.shape[0] for part in parts])))
 
     @property
     def shape(self) -> tuple[int, int]:
-        return int(self._starts[-1]), self._parts[0].shape[1]
+        return int(self.starts[-1]), self._parts[0].shape[1]
 
     def __getitem__(self, rows: Any, /) -> Matrix:
         """The rows of a slice without a step, or of an array of row numbers."""
         if isinstance(rows, slice):
             start, stop, _ = rows.indices(self.shape[0])
-            bounds = zip(self._parts, self._starts.tolist(), self._starts[1:].tolist(), strict=False)
+            bounds = zip(self._parts, self.starts.tolist(), self.starts[1:].tolist(), strict=False)
             cut = [part[max(start - low, 0) : stop - low] for part, low, high in bounds if low < stop and start < high]
             return cut[0] if len(cut) == 1 else np.concatenate(cut)
         found = np.empty((len(rows), self.shape[1]), dtype=np.float32)
-        part_of = np.searchsorted(self._starts, rows, side="right") - 1
+        part_of = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(part_of).tolist():
-            found[part_of == number] = self._parts[number][rows[part_of == number] - self._starts[number]]
+            found[part_of == number] = self._parts[number][rows[part_of == number] - self.starts[number]]
         return found
 
 
@@ -82,7 +86,7 @@ SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": n
 
 @dataclass(frozen=True)
 class _Scan:
-    """Finds, in a few blocks of rows, the candidates of each query, and tells the error of their scores."""
+    """Finds, in a run of rows, the candidates of each query, and tells the error of their scores."""
 
     source: VectorSource
     usable: NDArray[np.bool_] | None
@@ -94,23 +98,29 @@ class _Scan:
     gamma: float
     relative: float
     depths: NDArray[np.int64]
+    least: NDArray[np.float64]
+    """What is known of the k-th scores by the runs that are done; another process knows nothing of it."""
 
     def __getstate__(self) -> dict[str, Any]:
         source = _OnDisk(self.source) if isinstance(self.source, np.memmap) else self.source
         return self.__dict__ | {"source": source}
 
-    def __call__(self, first: int) -> tuple[list[Candidates], NDArray[np.float64]]:
-        top = TopK(self.depths, relative=self.relative)
-        longest, count = 0.0, self.source.shape[0]
+    def __call__(self, run: range) -> tuple[list[Candidates], NDArray[np.float64]]:
+        top = TopK(self.depths, relative=self.relative, least=self.least)
+        longest, found = 0.0, self.source[run.start : run.stop]
         error: NDArray[np.float64] = np.full(len(self.moved), 4 * self.gamma if self.metric == "cosine" else 0.0)
-        for start in range(first, min(first + BLOCKS * BLOCK, count), BLOCK):
-            rows = np.asarray(self.source[start : start + BLOCK], dtype=np.float32)
-            ranks = _not_zero(rows)
+        size = max(1, BLOCK // max(1, found.shape[1]))
+        room = np.empty((min(size, len(found)), found.shape[1]), dtype=np.float32)
+        for start in range(0, len(found), size):
+            read = found[start : start + size]
+            rows = np.subtract(read, self.centre, out=room[: len(read)])
+            ranks = _not_zero(read, rows, self.centre)
             if self.usable is not None:
-                ranks &= self.usable[start : start + BLOCK]
-            if self.metric == "l2":
-                rows = rows - self.centre
+                ranks &= self.usable[run.start + start :][: len(read)]
             squares = np.einsum("ij,ij->i", rows, rows)
+            if not np.isfinite(squares).all():
+                at = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
+                raise InputError(f"row {at}: not finite, or too long", hint="is the file of the vectors damaged?")
             scores = self.moved @ rows.T
             if self.metric == "l2":
                 longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
@@ -125,7 +135,7 @@ class _Scan:
             if not ranks.all():
                 scores[:, ~ranks] = -np.inf
             scores[self.empty] = -np.inf
-            top.push(start, scores, error=error)
+            top.push(run.start + start, scores, error=error)
         return top.candidates(error=error), error
 
 
@@ -156,7 +166,7 @@ def search(
     ids: the document of each row. queries: shape (queries, dimensions). depths: shape (queries,), how many each wants.
     usable: shape (rows,), False for a row that must not rank.
     """
-    count, dimensions = source.shape
+    dimensions = source.shape[1]
     wanted = np.asarray(queries, dtype=np.float32)
     empty = np.asarray(~wanted.any(axis=1))
     # Distances do not change when everything moves by one vector; what queries and rows have in common only adds error.
@@ -170,12 +180,14 @@ def search(
     # A distance is compared by its square, on which one rounding step counts twice.
     relative = 2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP
 
-    scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths)
+    least = np.full(len(wanted), -np.inf)
+    scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths, least)
     top = TopK(depths, relative=relative)
     error: NDArray[np.float64] = np.zeros(len(wanted))
-    for candidates, of_part in each(scan, range(0, count, BLOCKS * BLOCK)):
+    for candidates, of_part in each(scan, _runs(source)):
         error = np.maximum(error, of_part)
         top.join(candidates, error=error)
+        least[:] = top.least(error=error)
     found = [one.rows for one in top.candidates(error=error)]
     measured = _measured(source, wanted, found, SCORES[metric])
     return [
@@ -184,11 +196,20 @@ def search(
     ]
 
 
-def _not_zero(rows: Matrix) -> NDArray[np.bool_]:
-    """Which rows have a number other than 0: shape (rows,). Only those that begin with 0 are looked at whole."""
-    known: NDArray[np.bool_] = rows[:, 0] != 0
+def _runs(source: VectorSource) -> list[range]:
+    """The rows of the source in runs, none of which goes beyond one of its parts."""
+    ends = source.starts.tolist() if isinstance(source, Parts) else [0, source.shape[0]]
+    return [range(start, min(start + RUN, high)) for low, high in pairwise(ends) for start in range(low, high, RUN)]
+
+
+def _not_zero(read: Matrix, moved: Matrix, centre: Matrix) -> NDArray[np.bool_]:
+    """Which rows have a number other than 0: shape (rows,). moved: the rows less the centre.
+
+    Only those whose first number lies where 0 would are looked at whole.
+    """
+    known: NDArray[np.bool_] = moved[:, 0] != -centre[0]
     unknown = np.flatnonzero(~known)
-    known[unknown] = rows[unknown].any(axis=1)
+    known[unknown] = read[unknown].any(axis=1)
     return known
 
 
@@ -201,8 +222,8 @@ def _measured(
     """The scores of the rows found for each query, each row fetched once however many queries found it."""
     scores: list[NDArray[np.float64]] = [np.zeros(len(rows)) for rows in found]
     wanted = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
-    for start in range(0, len(wanted), BLOCK):
-        chunk = wanted[start : start + BLOCK]
+    for start in range(0, len(wanted), FETCHED):
+        chunk = wanted[start : start + FETCHED]
         matrix = source[chunk]
         for query, rows in enumerate(found):
             low, high = np.searchsorted(rows, [chunk[0], chunk[-1] + 1])

@@ -193,6 +193,20 @@ def strings_of(texts: Iterable[str]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
 
 
+def strings_in(text: bytes) -> Any:
+    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError where it is not
+    UTF-8."""
+    import pyarrow as pa
+
+    lines = text if text.endswith(b"\n") else text + b"\n"
+    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
+    offsets = np.concatenate(([0], ends - np.arange(len(ends)))).astype(np.int32)
+    values = lines.replace(b"\n", b"")
+    found = pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
+    found.validate(full=True)
+    return found
+
+
 def _text(about: Mapping[str, Any]) -> str:
     return json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 

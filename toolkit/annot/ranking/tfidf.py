@@ -65,20 +65,28 @@ class _Search:
     field: Field
     weights: Sparse
     depths: NDArray[np.int64]
+    least: NDArray[np.float64]
+    """What is known of the k-th scores by the shards that are done; another process knows nothing of it."""
 
     @cached_property
-    def by_token(self) -> Sparse:
-        return self.weights.T.tocsr()
+    def used(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """For each token its row in the table, and the table of weights; row 0 is of tokens that no query has."""
+        tokens = np.unique(self.weights.indices)
+        row_of = np.zeros(self.weights.shape[1], dtype=np.int32)
+        row_of[tokens] = np.arange(1, len(tokens) + 1)
+        return row_of, np.concatenate([np.zeros((1, len(self.depths))), self.weights[:, tokens].toarray().T])
 
     def __call__(self, number: int) -> list[Candidates]:
         counts = self.corpus.shards[number].counts(self.field, "terms")
-        local = self.by_token[self.corpus.places("terms")[number]]
-        if len(self.depths) <= FEW:
-            local = local.toarray()
+        row_of, table = self.used
+        own = row_of[self.corpus.places("terms")[number]]
         norms, first = self.corpus.norms(self.field), int(self.corpus.starts[number])
-        top, exact = TopK(self.depths, relative=ROUNDING_STEP), np.zeros(len(self.depths))
+        top, exact = TopK(self.depths, relative=ROUNDING_STEP, least=self.least), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], BLOCK):
-            products = run_of(counts, start, start + BLOCK) @ local
+            run = run_of(counts, start, start + BLOCK)
+            # For few queries, tokens that none of them has are passed over slower than they are multiplied by 0.
+            few = len(self.depths) <= FEW
+            products = run @ table[own] if few else _of_used(run, own, len(table)) @ table
             length = norms[first + start : first + start + products.shape[0]]
             top.push(first + start, _scaled(products, length), error=exact)
         return top.candidates(error=exact)
@@ -94,16 +102,30 @@ def rank(
     weights.data *= idf[weights.indices]
     exact = np.zeros(len(depths))
     top = TopK(depths, relative=ROUNDING_STEP)
-    for found in each(_Search(corpus, field, weights, depths), range(len(corpus.shards))):
+    least = np.full(len(depths), -np.inf)
+    for found in each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards))):
         top.join(found, error=exact)
+        least[:] = top.least(error=exact)
     ids = corpus.paper_ids
     kept = top.candidates(error=exact)
     return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
 
 
-def _scaled(products: Sparse | NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
+    """The counts of tokens that a query has, as columns their rows in the table: the others are left out."""
+    from scipy.sparse import csr_matrix
+
+    rows = row_of[counts.indices]
+    kept = np.flatnonzero(rows)
+    parts = (counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr))
+    return csr_matrix(parts, shape=(counts.shape[0], width))
+
+
+def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Products with the queries as cosines, shape (queries, rows), and -inf where nothing is shared."""
-    found = products if isinstance(products, np.ndarray) else products.toarray()
-    dense = np.ascontiguousarray(found.T, dtype=np.float64)
+    scores = np.ascontiguousarray(products.T)
+    nothing = scores <= 0
     with np.errstate(invalid="ignore"):
-        return np.where(dense > 0, dense / norms, -np.inf)
+        scores /= norms
+    scores[nothing] = -np.inf
+    return scores

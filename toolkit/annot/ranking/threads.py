@@ -22,7 +22,7 @@ AHEAD = 2
 class Each(Protocol):
     """How the same work is done on many parts: `work(part)` for each, in the order of the parts."""
 
-    def __call__(self, work: Callable[[int], R], parts: Sequence[int]) -> Iterator[R]: ...
+    def __call__(self, work: Callable[[T], R], parts: Sequence[T]) -> Iterator[R]: ...
 
 
 def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None = None) -> Iterator[R]:

@@ -32,30 +32,30 @@ class TopK:
     """Keeps, for each query, the rows that may be among its best.
 
     depths: shape (queries,), how many each query wants. relative: how far below the k-th score, as a share of it, two
-    scores may still be tied once rounded.
+    scores may still be tied once rounded. least: shape (queries,), what the k-th score of each is known to reach.
     """
 
-    def __init__(self, depths: NDArray[np.int64], *, relative: float) -> None:
+    def __init__(self, depths: NDArray[np.int64], *, relative: float, least: NDArray[np.float64] | None = None) -> None:
         self._depths = depths
         self._relative = relative
         self._rows: list[list[NDArray[np.int64]]] = [[] for _ in depths]
         self._scores: list[list[NDArray[np.float64]]] = [[] for _ in depths]
         self._kept = np.zeros(len(depths), dtype=np.int64)
-        self._kth = np.full(len(depths), -np.inf)
+        self._kth = np.full(len(depths), -np.inf) if least is None else least.copy()
 
     def push(self, start: int, scores: NDArray[np.floating[Any]], *, error: NDArray[np.float64]) -> None:
         """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
 
         error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
         """
-        for query, line in enumerate(scores):
-            # One step below the floor in the precision of the scores, so that rounding it keeps no row out.
-            floor = np.nextafter(scores.dtype.type(self._floor(query, error)), scores.dtype.type(-np.inf))
-            rows = np.flatnonzero(line >= floor)
-            found = line[rows].astype(np.float64)
-            if found.size and found.min() == -np.inf:
-                rows, found = rows[found > -np.inf], found[found > -np.inf]
-            self._take(query, Candidates(rows + start, found), error)
+        # One step below the floor in the precision of the scores, so that rounding it keeps no row out.
+        lowest = np.finfo(scores.dtype).min
+        floors = np.nextafter(np.maximum(self._floors(error), lowest).astype(scores.dtype), lowest)
+        queries, rows = np.nonzero(scores >= floors[:, None])
+        found, ends = scores[queries, rows].astype(np.float64), np.searchsorted(queries, np.arange(len(scores) + 1))
+        for query in np.flatnonzero(np.diff(ends)).tolist():
+            own = slice(int(ends[query]), int(ends[query + 1]))
+            self._take(query, Candidates(rows[own] + start, found[own]), error)
 
     def join(self, parts: Sequence[Candidates], *, error: NDArray[np.float64]) -> None:
         """Take in the candidates of each query among rows that follow those before; `error` as in `push`."""
@@ -71,6 +71,10 @@ class TopK:
         kept = zip(self._rows, self._scores, strict=True)
         return [Candidates(rows[0], scores[0]) if rows else nothing for rows, scores in kept]
 
+    def least(self, *, error: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the k-th score without its error reaches: shape (queries,), for the search of other rows."""
+        return self._kth - error
+
     def _take(self, query: int, part: Candidates, error: NDArray[np.float64]) -> None:
         if len(part.rows):
             self._rows[query].append(part.rows)
@@ -79,16 +83,17 @@ class TopK:
             if self._kept[query] > 2 * self._depths[query]:
                 self._thin(query, error)
 
-    def _floor(self, query: int, error: NDArray[np.float64]) -> float:
-        kth = float(self._kth[query])
-        return kth if kth == -np.inf else kth - float(error[query]) - self._relative * abs(kth)
+    def _floors(self, error: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Below these no row can be among the best any more: shape (queries,)."""
+        return self._kth - error - self._relative * np.abs(self._kth)
 
     def _thin(self, query: int, error: NDArray[np.float64]) -> None:
         rows, scores = np.concatenate(self._rows[query]), np.concatenate(self._scores[query])
         depth = int(self._depths[query])
         if depth < len(scores):
-            self._kth[query] = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        stay = scores >= self._floor(query, error)
+            kth = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+            self._kth[query] = max(self._kth[query], kth)
+        stay = scores >= self._floors(error)[query]
         self._rows[query], self._scores[query] = [rows[stay]], [scores[stay]]
         self._kept[query] = int(stay.sum())
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
-from annot.ranking.storage import strings_of
+from annot.ranking.storage import strings_in, strings_of
 from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings, numbers
 from annot.records import Ranking
@@ -45,7 +45,7 @@ Precision = Literal["float32", "float16"]
 class Vectors:
     """One row of float32 or float16 for each id, with the space they lie in and the metric it is made for."""
 
-    ids: tuple[str, ...]
+    ids: Strings
     matrix: NDArray[Any]
     model: str
     space: str
@@ -56,7 +56,7 @@ class Vectors:
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each id."""
-        return {paper_id: row for row, paper_id in enumerate(self.ids)}
+        return {paper_id: row for row, paper_id in enumerate(self.ids.to_pylist())}
 
     @property
     def description(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def rank(
     """
     import pyarrow.compute as pc
 
-    ids = strings_of(vectors.ids)
+    ids = vectors.ids
     rows = pc.index_in(strings_of(queries), value_set=ids)
     absent = [f"{paper_id}: no vector" for paper_id, row in zip(queries, rows.to_pylist(), strict=True) if row is None]
     if absent:
@@ -99,7 +99,7 @@ def save(vectors: Vectors, folder: Path) -> None:
         folder, most=len(vectors.ids), precision="float16" if half else "float32", with_hashes=False
     )
     with writing as writer:
-        writer.add(vectors.ids, vectors.matrix)
+        writer.add(vectors.ids.to_pylist(), vectors.matrix)
         writer.about = vectors.description
 
 
@@ -179,8 +179,8 @@ class VectorsWriter:
         building.replace(self._folder)
 
 
-def load(folder: Path, *, hint: str) -> Vectors:
-    """The vectors in `folder`, memory-mapped.
+def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
+    """The vectors in `folder`, memory-mapped. unread: leave it to `rank` to find numbers that are not finite.
 
     Raises MissingInput (with `hint`) when a file is not there, InputError with every fault when they do not fit.
     """
@@ -189,11 +189,11 @@ def load(folder: Path, *, hint: str) -> Vectors:
         raise MissingInput(f"{folder}: no vectors there; not found: {', '.join(absent)}", hint=hint)
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        ids = tuple((folder / IDS).read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        ids = strings_in((folder / IDS).read_bytes())
         matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
-    faults = _faults(about, ids, matrix)
+    faults = _faults(about, ids, matrix, unread=unread)
     if faults:
         raise InputError(f"{folder}: the vectors have {len(faults)} fault(s)", faults=faults)
     metric: Metric = about.get("metric", "l2")
@@ -201,7 +201,9 @@ def load(folder: Path, *, hint: str) -> Vectors:
     return Vectors(ids, matrix, about["model"], about["space"], metric, facts)
 
 
-def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]:
+def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> list[str]:
+    import pyarrow.compute as pc
+
     if not isinstance(about, dict):
         return [f"{ABOUT}: found {type(about).__name__}, expected an object"]
     faults = [
@@ -211,17 +213,17 @@ def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]
     ]
     if about.get("metric", "l2") not in get_args(Metric):
         faults.append(f"{ABOUT}: metric: found {about['metric']!r}, expected one of {', '.join(get_args(Metric))}")
-    if not all(map(str.strip, ids)):
-        faults += [f"{IDS}:{line}: empty, expected a paper id" for line, name in enumerate(ids, 1) if not name.strip()]
-    if len(set(ids)) < len(ids):
-        counts = Counter(ids)
+    empty = numbers(pc.indices_nonzero(pc.equal(pc.utf8_trim_whitespace(ids), strings_of([""])[0])))
+    faults += [f"{IDS}:{row + 1}: empty, expected a paper id" for row in empty.tolist()]
+    if len(ids.unique()) < len(ids):
+        counts = Counter(ids.to_pylist())
         faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
     if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
         found = f"{matrix.dtype} of {matrix.ndim} dimension(s)"
         faults.append(f"{MATRIX}: found {found}, expected float32 or float16 of 2")
     elif len(matrix) != len(ids):
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
-    else:
+    elif not unread:
         starts = range(0, len(matrix), BLOCK)
         broken = (row for rows in in_threads(lambda start: _not_finite(matrix, start), starts) for row in rows)
         faults += [f"{MATRIX}: row {row} ({ids[row]}): not finite" for row in broken]

@@ -28,6 +28,7 @@ from annot.study.drawn_pools import draw_pools, twins_of, write_pools
 from annot.study.frozen_rankings import (
     Rankings,
     joined,
+    lines_of,
     needed,
     read_rankings,
     refuse_other_corpus,
@@ -137,19 +138,18 @@ def build(
         staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
         changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
-            if facts is not None and only:
-                rankings, facts = joined(ws, rankings, facts=facts)
+            lines = lines_of(rankings)
             hashes |= {
-                paper_id: rankings_sha256(
-                    {name: rankings[name] for name in wanted if paper_id in wanted[name]}, paper_id
-                )
+                paper_id: rankings_sha256({name: lines[name] for name in wanted if paper_id in wanted[name]}, paper_id)
                 for paper_id in query_papers
             }
+            if facts is not None and only:
+                lines, facts = joined(ws, lines, facts=facts)
             with store.begin() as session:
                 refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
                 pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
             if facts is not None:
-                write_rankings(ws, rankings, facts=facts)
+                write_rankings(ws, lines, facts=facts)
             on_record = recorded_admissions(ws) if staying else {}
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})

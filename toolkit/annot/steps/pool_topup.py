@@ -20,7 +20,7 @@ from annot.study.admission import admissions, as_recorded, recorded_admissions, 
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.engine_runs import take_in
-from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
+from annot.study.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
 from annot.study.imported_rankings import imported_methods
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
@@ -137,7 +137,7 @@ def top_up(
             _taken_in(ws, file, method, dry_run=False)
             if ranked.facts is not None:
                 # Before the pools are on record that follow from it.
-                of_all, facts = joined(ws, ranked.new, facts=ranked.facts)
+                of_all, facts = joined(ws, lines_of(ranked.new), facts=ranked.facts)
                 write_rankings(ws, of_all, facts=facts)
             write_admissions(ws, {**on_record, **admitted})
             record_version(ws, store, after, rankings=rankings, grow=grow)

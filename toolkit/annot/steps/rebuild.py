@@ -30,6 +30,7 @@ from annot.store.judgements import read_judgements
 from annot.store.ledger import Ledger, copy_revisions, put_ledger, read_ledger
 from annot.store.task_secret import keep_secret, read_secret
 from annot.study.corpus_facts import labels_of
+from annot.study.frozen_rankings import lines_of
 from annot.study.ledger import LedgerFile, read_ledger_file
 from annot.study.old_database import database_of, newest_backup
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
@@ -255,5 +256,5 @@ def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:
         methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
         whole = all(method in runs for method in methods)
         rankings = {method: {pool.paper_id: runs[method].get(pool.paper_id, ())} for method in methods if whole}
-        found[pool.paper_id] = rankings_sha256(rankings, pool.paper_id) if whole else UNKNOWN
+        found[pool.paper_id] = rankings_sha256(lines_of(rankings), pool.paper_id) if whole else UNKNOWN
     return found

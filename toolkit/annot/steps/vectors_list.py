@@ -30,7 +30,7 @@ def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
     found = []
     for folder in sorted(path for path in ws.vectors.glob("[!.]*") if path.is_dir()):
         loaded = vectors.load(folder, hint=f"mend {folder}, or remove it")
-        papers = len(wanted.intersection(loaded.ids))
+        papers = len(wanted.intersection(loaded.ids.to_pylist()))
         kind = loaded.matrix.dtype.name
         width = int(loaded.matrix.shape[1])
         one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(wanted) - papers)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from annot.corpus_filters import normalised_title
 from annot.ranking.storage import strings_of
+from annot.ranking.threads import in_threads
 from annot.settings.sections import MachineSettings
 from annot.store.files_at_url import local_copy, put_files
-from annot.store.papers import ROWS_IN_GROUP, opened
+from annot.store.papers import ROWS_IN_GROUP, files_of, open_papers
 
 _LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
 
@@ -29,9 +30,10 @@ class RowGroups(NamedTuple):
 def groups_of(folder: Path) -> list[RowGroups]:
     """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
     return [
-        RowGroups(path.resolve(), group, group + 1, file.metadata.row_group(group).num_rows)
-        for path, file in opened(folder)
-        for group in range(file.num_row_groups)
+        RowGroups(path.resolve(), group, group + 1, about.row_group(group).num_rows)
+        for path in files_of(folder)
+        for about in (open_papers(path).metadata,)
+        for group in range(about.num_row_groups)
     ]
 
 
@@ -91,15 +93,23 @@ def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
     import pyarrow.compute as pc
 
     asked = strings_of(f"{title}\n" for title in wanted).cast(pa.binary())
+
+    def found_in(path: Path) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=["paper_id", "title"]):
+            ids, titles = batch.column("paper_id"), batch.column("title")
+            strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
+            plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
+            chosen = pc.or_(plain, strange)
+            these = map(normalised_title, titles.filter(chosen).to_pylist())
+            found += zip(these, ids.filter(chosen).to_pylist(), strict=True)
+        return found
+
     found: dict[str, list[str]] = {}
-    for batch in _batches(folder, "paper_id", "title"):
-        ids, titles = batch.column("paper_id"), batch.column("title")
-        strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
-        plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
-        chosen = pc.or_(plain, strange)
-        for paper_id, title in zip(ids.filter(chosen).to_pylist(), titles.filter(chosen).to_pylist(), strict=True):
-            if (normalised := normalised_title(title)) in wanted:
-                found.setdefault(normalised, []).append(paper_id)
+    for some in in_threads(found_in, files_of(folder)):
+        for title, paper_id in some:
+            if title in wanted:
+                found.setdefault(title, []).append(paper_id)
     return found
 
 
@@ -118,5 +128,5 @@ def _plainly_normalised(titles: Any) -> Any:
 
 
 def _batches(folder: Path, *columns: str) -> Iterator[Any]:
-    for _path, file in opened(folder):
-        yield from file.iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))
+    for path in files_of(folder):
+        yield from open_papers(path).iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from annot.errors import InputError, MissingInput
 from annot.ranking.storage import strings_of
+from annot.ranking.threads import in_threads
 from annot.records import Paper
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
     Raises MissingInput when the corpus is empty, InputError when a file is not one of ours.
     """
     wanted = COLUMNS if columns is None else tuple(name for name in COLUMNS if name == "paper_id" or name in columns)
-    for path in _files(folder):
+    for path in files_of(folder):
         for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(wanted)):
             yield from _papers(batch)
 
@@ -40,7 +41,7 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
     """The ids of all papers, in order."""
     return tuple(
         paper_id
-        for path in _files(folder)
+        for path in files_of(folder)
         for batch in open_papers(path).iter_batches(columns=["paper_id"])
         for paper_id in batch.column(0).to_pylist()
     )
@@ -48,7 +49,7 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
 
 def count_papers(folder: Path) -> int:
     """How many papers the corpus has; reads only the files' footers."""
-    return sum(open_papers(path).metadata.num_rows for path in _files(folder))
+    return sum(open_papers(path).metadata.num_rows for path in files_of(folder))
 
 
 def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
@@ -59,15 +60,21 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     import pyarrow.compute
 
     wanted = strings_of(dict.fromkeys(ids))
-    found: dict[str, Paper] = {}
-    for path in _files(folder):
+
+    def found_in(path: Path) -> list[Paper]:
         file = open_papers(path)
+        found: list[Paper] = []
         for group in range(file.num_row_groups):
             there = pyarrow.compute.is_in(file.read_row_group(group, columns=["paper_id"]).column(0), value_set=wanted)
             if pyarrow.compute.any(there).as_py():
                 for batch in file.read_row_group(group, columns=list(COLUMNS)).filter(there).to_batches():
-                    for paper in _papers(batch):
-                        found.setdefault(paper.paper_id, paper)
+                    found += _papers(batch)
+        return found
+
+    found: dict[str, Paper] = {}
+    for some in in_threads(found_in, files_of(folder)):
+        for paper in some:
+            found.setdefault(paper.paper_id, paper)
     return found
 
 
@@ -75,7 +82,7 @@ def each_group(folder: Path) -> list[tuple[Path, int]]:
     """Every group of rows of the corpus, as file and number, in order; none where there are no papers."""
     if not any(folder.glob("*.parquet")):
         return []
-    return [(path, group) for path in _files(folder) for group in range(open_papers(path).metadata.num_row_groups)]
+    return [(path, group) for path in files_of(folder) for group in range(open_papers(path).metadata.num_row_groups)]
 
 
 def read_group(path: Path, group: int, columns: Iterable[str]) -> Iterator[Paper]:
@@ -94,7 +101,7 @@ def corpus_sha256(folder: Path) -> str:
 
     Each column is hashed as its lengths, its validity and its values, over all papers.
     """
-    files = (open_papers(path) for path in _files(folder))
+    files = (open_papers(path) for path in files_of(folder))
     return columns_sha256(
         batch for file in files for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS))
     )
@@ -161,7 +168,8 @@ def paper_schema() -> pyarrow.Schema:
     )
 
 
-def _files(folder: Path) -> list[Path]:
+def files_of(folder: Path) -> list[Path]:
+    """Every file of the corpus, in order. Raises MissingInput where there is none."""
     # A name that begins with a dot is a file being written.
     files = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
     if not files:
@@ -187,9 +195,3 @@ def open_papers(path: Path) -> Any:
     if faults:
         raise InputError(f"{path}: not written by annot", faults=faults, hint=_HINT)
     return file
-
-
-def opened(folder: Path) -> Iterator[tuple[Path, Any]]:
-    """Every file of the corpus with its ParquetFile, in order; raises as `read_papers` does."""
-    for path in _files(folder):
-        yield path, open_papers(path)

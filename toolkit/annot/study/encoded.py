@@ -54,7 +54,7 @@ def encoded_abstracts(ws: Workspace, weights: Weights, papers: Sequence[Paper], 
         return {"matrix": encoders.encode_documents(folder, papers, advance=advance)}
 
     stored = _kept(ws, weights, papers, make)
-    ids = tuple(paper.paper_id for paper in papers)
+    ids = storage.strings_of(paper.paper_id for paper in papers)
     return Vectors(ids, stored.arrays["matrix"], weights.name, weights.name, metric="l2", facts=stored.facts)
 
 

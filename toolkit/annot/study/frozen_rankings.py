@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from annot.errors import InputError, MissingInput
-from annot.formats.trec import read_run, write_run
+from annot.formats.trec import read_run, run_lines
 from annot.pooling import MANUAL
 from annot.records import Pool, Ranking
 from annot.study.pool_design import PoolDesign
@@ -20,6 +21,8 @@ HINT = "make new rankings with `annot pool`, without --frozen"
 
 Rankings = dict[str, dict[str, Ranking]]
 """By method, then by query paper."""
+Lines = dict[str, dict[str, str]]
+"""The same as lines of run files."""
 
 
 def rankings_manifest(ws: Workspace) -> Path:
@@ -61,34 +64,40 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
-def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, Any]) -> None:
-    """Write each method's rankings as a TREC run whose topics are the query papers, and the manifest; all others go."""
-    for method, by_paper in rankings.items():
-        write_file(ws.rankings / f"{method}.run", write_run(by_paper, tag=method))
+def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
+    """The rankings as they are written: TREC runs whose topics are the query papers."""
+    return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}
+
+
+def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
+    """Write a run file for each method, and the manifest; all others go."""
+    for method, by_paper in lines.items():
+        write_file(ws.rankings / f"{method}.run", "".join(of for _, of in sorted(by_paper.items())))
     for stale in ws.rankings.glob("*.run"):
-        if stale.stem not in rankings:
+        if stale.stem not in lines:
             stale.unlink()
     inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
     told = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
     write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
 
 
-def joined(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, Any]) -> tuple[Rankings, dict[str, Any]]:
+def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Lines, dict[str, Any]]:
     """Those on disk with these in their place: what `write_rankings` takes, so that the others stay.
 
     Of a method that was ranked in another corpus the manifest says so.
     """
     if not rankings_manifest(ws).is_file():
-        return rankings, dict(facts)
+        return lines, dict(facts)
     manifest = _manifest(ws)
     recorded, skipped = list(manifest["query_papers"]), manifest.get(NOT_RANKED, {})
     papers = [*recorded, *(paper_id for paper_id in facts["query_papers"] if paper_id not in recorded)]
-    asked = {
-        method: {paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())}
-        for method in manifest.get("methods", {})
-    }
-    found = {method: _read(ws, method, manifest, of) for method, of in asked.items()}
-    for method, by_paper in rankings.items():
+    found: Lines = {}
+    for method in manifest.get("methods", {}):
+        asked = [paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())]
+        text = _text(ws, method, manifest).splitlines(keepends=True)
+        there = {paper_id: "".join(of) for paper_id, of in groupby(text, key=lambda line: line.partition(" ")[0])}
+        found[method] = {paper_id: there.get(paper_id, "") for paper_id in asked}
+    for method, by_paper in lines.items():
         found[method] = {**found.get(method, {}), **by_paper}
     not_ranked = {
         method: missing
@@ -130,20 +139,25 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 
 
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers: Iterable[str]) -> dict[str, Ranking]:
-    path = ws.rankings / f"{method}.run"
-    if not path.is_file():
-        raise MissingInput(f"{path}: no rankings to draw from", hint=HINT)
-    found = read_file_of(path, manifest, told_by=rankings_manifest(ws), hint=HINT)
+    text = _text(ws, method, manifest)
+    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
     # A query paper without a usable token has an empty ranking, and so no line in the file.
     return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
 
 
-def read_file_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> dict[str, Ranking]:
-    """The rankings in a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
+def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:
+    path = ws.rankings / f"{method}.run"
+    if not path.is_file():
+        raise MissingInput(f"{path}: no rankings to draw from", hint=HINT)
+    return text_of(path, manifest, told_by=rankings_manifest(ws), hint=HINT)
+
+
+def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
+    """The text of a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
     written = manifest.get("files", {}).get(path.name)
     if (found_hash := sha256_of(path)) != written:
         raise InputError(
             f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {told_by}",
             hint=f"take the file from a backup, or {hint}",
         )
-    return read_run(path.read_text(encoding="utf-8").splitlines(), name=str(path)).rankings
+    return path.read_text(encoding="utf-8")

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from annot.errors import InputError
 from annot.evaluation.submission import Finding, findings_of
-from annot.formats.trec import write_run
+from annot.formats.trec import read_run, write_run
 from annot.ordering import ranked, round_score
 from annot.records import Query, Ranking, ScoredDoc
-from annot.study.frozen_rankings import MANIFEST, read_file_of
+from annot.study.frozen_rankings import MANIFEST, text_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 HINT = "bring it in again with `annot pool import-run`"
@@ -76,7 +76,8 @@ def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
     path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: gone, expected the ranking that was brought in", hint=HINT)
-    return read_file_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    return read_run(text.splitlines(), name=str(path)).rankings
 
 
 def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *, about: Mapping[str, Any]) -> None:

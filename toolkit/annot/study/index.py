@@ -119,6 +119,6 @@ def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.D
         storage.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
         storage.remove_unfinished(place.parent)
     stored = storage.load(place, kind=DECOMPOSITION)
-    ids, found = tuple(corpus.paper_ids.to_pylist()), stored.arrays
+    ids, found = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
     return lsa.Decomposition(ids, found["vectors"], LSA, space, "cosine", facts, found["basis"])

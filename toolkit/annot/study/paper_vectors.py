@@ -24,7 +24,7 @@ _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 def vectors_of(ws: Workspace, name: str) -> Vectors:
-    """The vectors in `corpus/vectors/NAME`. Raises MissingInput with the commands that put them there."""
+    """The vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with what puts them there."""
     folder = ws.vectors / name
     if not folder.is_dir():
         near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
@@ -33,7 +33,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
             hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, bring "
             f"in a run of that engine with `annot pool import-run`, or leave the method out with --without {name}",
         )
-    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
+    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}", unread=True)
 
 
 def check_set_name(name: str) -> None:

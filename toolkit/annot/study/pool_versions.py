@@ -18,7 +18,7 @@ from annot.store.database import Store
 from annot.store.judgements import is_judged
 from annot.store.queries import read_queries
 from annot.study.drawn_pools import write_pools
-from annot.study.frozen_rankings import Rankings
+from annot.study.frozen_rankings import Rankings, lines_of
 from annot.study.growth import refuse_growth
 from annot.study.workspace import Workspace
 
@@ -104,7 +104,9 @@ def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, ra
         for paper_id, pool in after.items():
             methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
             if all(paper_id in rankings.get(name, ()) for name in methods):
-                hashes[paper_id] = rankings_sha256({name: rankings[name] for name in methods}, paper_id)
+                hashes[paper_id] = rankings_sha256(
+                    lines_of({name: {paper_id: rankings[name][paper_id]} for name in methods}), paper_id
+                )
         changed = {**standing, **after}
         pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
     write_pools(ws, list(changed.values()))
