@@ -16,7 +16,6 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.ranking import wordvectors
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import Vocabulary
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Paper
 from indexed import bench_of
@@ -224,14 +223,13 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], weighted: bool) -> None:
-    strings = bench.corpus.tokens("words")
-    vocabulary = Vocabulary(strings, np.arange(len(strings) + 1), np.arange(len(strings), dtype=np.int32))
+    tokens = bench.corpus.tokens("words")
     counts = bench.corpus.counts("abstract", "words", np.arange(len(papers)))
     rng = np.random.default_rng(1)
-    known = vocabulary.tokens[::2]
+    known = tuple(tokens.to_pylist()[::2])
     vectors = WordVectors(known, rng.normal(size=(len(known), 5)).astype(np.float32), {})
     idf = bench.corpus.statistics("abstract", "words").smooth_idf
-    source = Averages(counts, vocabulary, vectors, idf=idf if weighted else None)
+    source = Averages(counts, vectors.rows(tokens), vectors, idf=idf if weighted else None)
     texts = [words(" ".join(paper.sentences)) for paper in papers]
     df = Counter(word for text in texts for word in set(text))
     expected = np.zeros((len(papers), 5))

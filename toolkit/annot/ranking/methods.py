@@ -20,7 +20,7 @@ from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.counts import Sparse
 from annot.ranking.dense import VectorSource
 from annot.ranking.threads import Each, in_threads
-from annot.ranking.tokens import Field, Rule, Vocabulary
+from annot.ranking.tokens import Field, Rule
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Ranking, ScoredDoc
@@ -68,7 +68,13 @@ class Bench:
         assert self.word_vectors is not None, "a bench for these methods has word vectors"
         shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
         idf = self.corpus.statistics(field, "words").smooth_idf[place] if weighted else None
-        return Averages(shard.counts(field, "words"), shard.vocabulary("words"), self.word_vectors, idf=idf)
+        return Averages(shard.counts(field, "words"), self._word_rows[place], self.word_vectors, idf=idf)
+
+    @cached_property
+    def _word_rows(self) -> NDArray[np.int32]:
+        """The row of each word's vector, found once for all shards."""
+        assert self.word_vectors is not None
+        return self.word_vectors.rows(self.corpus.tokens("words"))
 
     def average(self, query: Sparse, *, weighted: bool) -> NDArray[np.float32]:
         """The average of one row of counts of abstracts, as a document of these tokens would have it."""
@@ -76,10 +82,10 @@ class Bench:
         from scipy.sparse import csr_matrix
 
         used, each = query.indices, np.arange(query.nnz)
-        own = Vocabulary(self.corpus.tokens("words").take(used), np.arange(query.nnz + 1), each)
+        rows = self.word_vectors.rows(self.corpus.tokens("words").take(used))
         idf = self.corpus.statistics("abstract", "words").smooth_idf[used] if weighted else None
         row = csr_matrix((query.data, each, query.indptr), shape=(1, query.nnz))
-        averages = Averages(row, own, self.word_vectors, idf=idf).average(row)
+        averages = Averages(row, rows, self.word_vectors, idf=idf).average(row)
         return np.asarray(averages[0])
 
     @cached_property

@@ -27,7 +27,7 @@ from annot.ranking.corpus import Corpus
 from annot.ranking.counts import BLOCK, Sparse
 from annot.ranking.memory import OVERHEAD, gigabytes
 from annot.ranking.storage import strings_of
-from annot.ranking.tokens import Strings, Vocabulary, numbers
+from annot.ranking.tokens import Strings, numbers
 
 KIND = "annot-word-vectors-1"
 UNFINISHED = "unfinished-words"
@@ -68,14 +68,15 @@ class Averages:
 
     Plain: sum(tf v) / sum(tf). Weighted: sum(tf idf v) / sum(tf idf). Both over the words that have a vector; a
     document without any is a row of zeros.
+
+    rows: of the vector of each token, as `WordVectors.rows` tells; idf: of each token, shape (tokens,).
     """
 
     def __init__(
-        self, counts: Sparse, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
+        self, counts: Sparse, rows: NDArray[np.int32], vectors: WordVectors, *, idf: NDArray[np.float64] | None
     ) -> None:
         self._counts = counts
         self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
-        rows = vectors.rows(vocabulary.strings)
         # A token without a vector takes that of the first word, with no weight.
         self._rows = np.maximum(rows, 0)
         self._weights = np.where(rows >= 0, 1.0 if idf is None else idf, 0).astype(np.float32)

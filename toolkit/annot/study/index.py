@@ -77,10 +77,10 @@ def open_index(
         if not words.is_dir():
             train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, words, variants, each=_each(machine, most=most), advance=advance)
+        averaged = averages(places, words, variants, each=each_on(machine, most=most), advance=advance)
     if LSA in methods:
         given[LSA] = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=_each(machine))
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
     return Index(bench, places.corpus_sha256)
 
 
@@ -98,8 +98,11 @@ def words_place(ws: Workspace, places: Places) -> Path:
     return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
 
 
-def _each(machine: MachineSettings, *, most: int | None = None) -> Each:
-    """Averages and searches are the work of threads, which share what is mapped, or of a cluster's workers."""
+def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
+    """What NumPy does most of is the work of threads, which share what is mapped, or of a cluster's workers.
+
+    most: threads at the most.
+    """
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 
 

@@ -20,10 +20,11 @@ from annot.near_duplicates import (
     sketch,
 )
 from annot.records import Paper
-from annot.shards import Advance, Engine, map_shards
+from annot.shards import Advance
 from annot.store import papers
 from annot.store.paper_columns import ids_at
 from annot.study.corpus_state import current_sha256
+from annot.study.index import each_on
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:
@@ -75,9 +76,12 @@ def shingles_of(rows: tuple[Path, int, NDArray[numpy.int64]]) -> list[NDArray[nu
 def _found(ws: Workspace, advance: Advance) -> Groups:
     import numpy
 
-    engine = Engine.of(ws.settings.machine)
+    each = each_on(ws.settings.machine)
     shards = papers.each_group(ws.corpus)
-    sketches = list(map_shards(sketches_of, shards, engine=engine, advance=advance))
+    sketches = []
+    for one in each(sketches_of, shards):
+        sketches.append(one)
+        advance(len(sketches), len(shards))
     pairs = candidates(sketches)
     wanted = numpy.unique(pairs)
     ends = numpy.cumsum([len(one.title) for one in sketches])
@@ -87,7 +91,7 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
         for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
         if len(cut)
     ]
-    sets = (one for some in map_shards(shingles_of, rows, engine=engine) for one in some)
+    sets = (one for some in each(shingles_of, rows) for one in some)
     by_place = dict(zip(wanted.tolist(), sets, strict=True))
     titles = numpy.concatenate([one.title for one in sketches])
     found = groups(pairs, titles, by_place)
