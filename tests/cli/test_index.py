@@ -140,24 +140,31 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
 KILLED = """
 import os, signal, sys
 from annot.cli.main import run
-from annot.ranking import wordvectors
+from annot.ranking import unfinished, wordvectors
 
+unfinished.BETWEEN = 0
 counter = wordvectors._epoch_counter
-wordvectors._epoch_counter = lambda after_epoch: counter(lambda done: os.kill(os.getpid(), signal.SIGKILL))
+wordvectors._epoch_counter = lambda after_epoch: counter(
+    lambda done: os.kill(os.getpid(), signal.SIGKILL) if done == 2 else None
+)
 run()
 """
 
 
-def test_a_killed_training_leaves_nothing_and_costs_the_training_alone(study: Study) -> None:
+def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study: Study) -> None:
     folder = study("queried")
+    settings = (folder / "annot.toml").read_text("utf-8")
+    (folder / "annot.toml").write_text(settings.replace("epochs = 1", "epochs = 3"), "utf-8")
     killed = subprocess.run([sys.executable, "-c", KILLED, "index", "build"], cwd=folder, capture_output=True)
     assert killed.returncode == -signal.SIGKILL
     index = folder / ".annot/index"
     (own,) = index.glob("corpora/*")
-    assert [path.name for path in own.iterdir()] == ["whole"]
+    kept = own / wordvectors.UNFINISHED
+    assert {path.name for path in own.iterdir()} == {"whole", kept.name}
     assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout
-    stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}
+    stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file() and path.parent != kept}
     assert "made now: word vectors and averages, lsa" in annot_done("index", "build", folder=folder).stdout
+    assert not kept.exists()
     assert stands.items() <= {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}.items()
     made = {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()}
     shutil.rmtree(index)

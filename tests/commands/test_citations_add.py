@@ -185,3 +185,13 @@ def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
         found.append({path.name: path.read_bytes() for path in (ws.root / f"examples-{own}").iterdir()})
     assert found[0] == found[1]
     assert len(found[0]["train.jsonl"].splitlines()) > 20
+
+
+def test_where_nothing_is_held_out_no_empty_file_is_left(ws: Workspace, annot: Callable[..., Result]) -> None:
+    lines = [paper(at, citations=[f"p{at + 1}", f"p{at + 2}"]) for at in range(30)]
+    (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n")
+    assert annot("corpus", "add", "papers.jsonl").exit_code == 0
+    for share, files in (("0.2", ["dev.jsonl", "train.jsonl"]), ("0", ["train.jsonl"])):
+        done = annot("encoder", "examples", "specter-id", "--out", "examples", "--dev-share", share)
+        assert done.exit_code == 0, done.stderr
+        assert sorted(path.name for path in (ws.root / "examples").iterdir()) == files

@@ -38,6 +38,13 @@ print(made.words, made.matrix.tobytes().hex(), made.facts)
 """
 
 
+UNBROKEN = "after_epoch=print,"
+KILLED = "after_epoch=lambda done, total: done < 2 or os.kill(os.getpid(), 9),"
+"""At the end of the second pass, which gensim tells when it has been kept."""
+HALF_WAY = "after_epoch=lambda done, total: done < 2 or threading.Timer(0.05, os.kill, (os.getpid(), 9)).start(),"
+"""Somewhere in the third pass."""
+
+
 def words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.lower())
 
@@ -179,13 +186,13 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
     import gensim.models
 
     asked: dict[str, object] = {}
+    train = gensim.models.Word2Vec.train
 
-    class Watched(gensim.models.Word2Vec):  # type: ignore[misc]
-        def train(self, *given: object, **settings: object) -> object:
-            asked.update(settings, workers=self.workers)
-            return super().train(*given, **settings)
+    def watched(self: gensim.models.Word2Vec, **settings: object) -> object:
+        asked.update(settings, workers=self.workers)
+        return train(self, **settings)
 
-    monkeypatch.setattr(gensim.models, "Word2Vec", Watched)
+    monkeypatch.setattr(gensim.models.Word2Vec, "train", watched)
     made = wordvectors.train(
         bench.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=lambda done, total: None, **TINY | {"workers": 3},

@@ -60,6 +60,8 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "judged": True,
             "ranked": True,
             "versions": (),
+            "origins": (),
+            "citations": False,
         },
         judging={
             "sources": ("label-studio",),

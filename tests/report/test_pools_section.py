@@ -8,6 +8,9 @@ from types import SimpleNamespace
 from annot.records import Draw, Pool, PoolEntry
 from annot.report import figures
 from annot.report.sections.collection import _pools
+from annot.study.pool_origins import PoolOrigins
+
+NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0)
 
 
 def pool(paper_id: str, *ranks: int) -> Pool:
@@ -21,7 +24,7 @@ def pool(paper_id: str, *ranks: int) -> Pool:
 
 def test_the_deepest_rank_of_a_method_is_the_deepest_of_all_pools() -> None:
     drawn = {"p1": pool("p1", 1, 4), "p2": pool("p2", 2, 9), "p3": pool("p3", 3, 5)}
-    (table,) = _pools(SimpleNamespace(pools=drawn, pooled=True)).tables
+    (table,) = _pools(SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING)).tables
     assert {row[0]: (row[1], row[-1]) for row in table.rows} == {"abs_tfidf": (6, 9), "specter": (0, None)}
 
 

@@ -7,6 +7,11 @@ from usual import examples
 from wrong import Wrong
 
 RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
+CONTEXTS = (
+    '{"papers": ["fic0501", "%s"], "contexts": [{"citing": "c1", "text": "Both (1, 2).", "fields": []}]}\n'
+    '{"papers": ["fic0503", "%s"], "contexts": [{"citing": "c2", "text": "These two (1, 2).", "fields": []}]}\n'
+)
+"""Two sets of papers, as `annot encoder contexts` writes them."""
 
 
 WRONG: dict[str, Wrong] = {
@@ -43,6 +48,40 @@ WRONG: dict[str, Wrong] = {
     ),
     "encoder examples: a system that nobody trains": Wrong(
         "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
+    ),
+    "encoder examples: of no context": Wrong(
+        "encoder examples",
+        "cosentbert --contexts contexts.jsonl --out d",
+        ("contexts.jsonl: no context", "see what `annot encoder contexts` left out"),
+        "pooled",
+        write("contexts.jsonl", b""),
+    ),
+    "encoder examples: every set has a query paper": Wrong(
+        "encoder examples",
+        "ts-aspire --contexts contexts.jsonl --out d",
+        ("no example to train on", "2 left out: sets with a query paper of this study"),
+        "pooled",
+        write("contexts.jsonl", CONTEXTS % ("fic0407", "fic0407")),
+    ),
+    "encoder examples: every set has one context": Wrong(
+        "encoder examples",
+        "cosentbert --contexts contexts.jsonl --out d",
+        ("no example to train on", "2 left out: sets with one context"),
+        "pooled",
+        write("contexts.jsonl", CONTEXTS % ("fic0502", "fic0502")),
+    ),
+    "encoder examples: none to hold out": Wrong(
+        "encoder examples",
+        "ts-aspire --contexts contexts.jsonl --out d --dev-share 0.001",
+        ("ts-aspire: no dev example", "--dev-share"),
+        "pooled",
+        write("contexts.jsonl", CONTEXTS % ("fic0502", "fic0502")),
+    ),
+    "encoder examples: all held out": Wrong(
+        "encoder examples",
+        "specter-id --out d --dev-share 1",
+        ("specter-id: no example to train on", "9 left out: query papers of this study", "--dev-share"),
+        "pooled",
     ),
     "encoder train: no examples": Wrong(
         "encoder train", "specter-id --data d", ("train.jsonl: not there", "`annot encoder examples"), "pooled"

@@ -30,6 +30,8 @@ from annot.ranking.storage import strings_of
 from annot.ranking.tokens import Strings, numbers
 
 KIND = "annot-word-vectors-1"
+UNFINISHED = "unfinished-words"
+"""The folder of what a long training has so far."""
 NAMELESS = Path("/proc/self/fd")
 """Where Linux has the open files of a process, also those without a name."""
 
@@ -124,13 +126,15 @@ def train(
 
     epochs: passes; "auto" is `epochs_for`. workers: threads, of which only one gives the same vectors again; "all" is
     one a core. sample: abstracts that are read, drawn by the seed; 0 stands for all. memory: bytes that it may take.
-    scratch: a folder for the file of sentences, which is gone with the process, even a killed one.
+    scratch: a folder for the file of sentences, which is gone with the process, even a killed one, and for
+    `UNFINISHED`, from which a killed training goes on, and which the caller removes in the end.
     after_epoch: called with (epochs done, epochs in all). Raises InputError when no word is frequent enough, or when
     more memory is needed.
     """
     from gensim import __version__ as gensim_version
-    from gensim.models import Word2Vec
     from joblib import cpu_count
+
+    from annot.ranking.unfinished import Resumable
 
     read = _drawn(len(corpus), sample, seed)
     tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", read)
@@ -143,10 +147,17 @@ def train(
     running_words = int(totals.sum())
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
-    model = Word2Vec(
+    model = Resumable(
         vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
+    facts = {
+        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
+        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
+        "trained_on": "abstracts", "abstracts": len(corpus) if read is None else len(read),
+        "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
+    }  # fmt: skip
+    model.keep_in(scratch / UNFINISHED, facts)
     # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
     nameless = NAMELESS.is_dir()
     with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
@@ -158,12 +169,6 @@ def train(
             total_examples=sentences, epochs=passes,
             callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
         )  # fmt: skip
-    facts = {
-        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
-        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
-        "trained_on": "abstracts", "abstracts": len(corpus) if read is None else len(read),
-        "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
-    }  # fmt: skip
     return hashed(model.wv.index_to_key, np.asarray(model.wv.vectors, dtype=np.float32), facts)
 
 

@@ -21,6 +21,7 @@ from annot.records import Source
 from annot.release.judging_facts import judging_facts
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
+from annot.report.words import sentences
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Estimate, Undefined
 from annot.store.papers import corpus_sha256
@@ -28,6 +29,7 @@ from annot.store.projects import Round
 from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.guideline_versions import distinct, hashes
+from annot.study.pool_origins import PoolOrigins
 from annot.study.snapshot import Snapshot
 from annot.study.substudy import recorded_substudy
 from annot.study.trials import HIDDEN, TRAIN, recorded_against_gold
@@ -106,7 +108,9 @@ class CollectionFacts:
         return f"{', '.join(named.creators)}{year}. {named.title}. Version {named.version}. {named.url}".rstrip()
 
 
-def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, terms: Terms) -> CollectionFacts:
+def facts_of(
+    study: Snapshot, corpus: CorpusFacts, origins: PoolOrigins, agreement: AgreementTable, terms: Terms
+) -> CollectionFacts:
     """The facts, counted."""
     settings = study.ws.settings
     protocol = _protocol(study)
@@ -118,7 +122,7 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         sentence_labels=tuple(study.label_origins.items()),
         grades=settings.scale.names,
         facets=list(_facets(study)),
-        pool=_pool(study),
+        pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
         agreement=list(_figures(agreement)),
         interval_level=settings.agreement.level,
@@ -193,13 +197,14 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
             }
 
 
-def _pool(study: Snapshot) -> dict[str, Any]:
+def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     """How the pools were drawn, and their sizes in documents.
 
     `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
     pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
-    the draw (`annot.pooling.Version`). `ranked`: whether the ranks at
-    which the methods had their documents are on record.
+    the draw (`annot.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are on
+    record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
+    whether any were.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
@@ -211,6 +216,8 @@ def _pool(study: Snapshot) -> dict[str, Any]:
         "sizes": [len(pool.entries) for pool in pools],
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
+        "origins": sentences("collection.origins", origins=origins),
+        "citations": bool(origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
 

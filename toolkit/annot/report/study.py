@@ -22,6 +22,7 @@ from annot.store import papers
 from annot.study import measured
 from annot.study.corpus_facts import has_corpus
 from annot.study.outcome import Outcome
+from annot.study.pool_origins import PoolOrigins, origins_of
 from annot.study.restated import with_restated
 from annot.study.snapshot import Snapshot
 
@@ -63,6 +64,11 @@ class Study:
     def pooled(self) -> bool:
         """Whether the judged pairs come from these pools; not where judgements were imported without them."""
         return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
+
+    @cached_property
+    def origins(self) -> PoolOrigins:
+        """What the pools follow from beside the draws."""
+        return origins_of(self.snapshot.ws, self.pools)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:

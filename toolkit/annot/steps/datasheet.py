@@ -10,6 +10,7 @@ from annot.release.collection_facts import Terms, facts_of
 from annot.release.prose import datasheet_html, datasheet_markdown
 from annot.study.corpus_facts import corpus_facts
 from annot.study.measured import agreement_of
+from annot.study.pool_origins import origins_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
@@ -43,7 +44,8 @@ def write(ws: Workspace) -> WrittenDatasheet:
         text_licence=collection.text_licence,
         published=collection.published.isoformat() if collection.published else "",
     )
-    facts = facts_of(snapshot, corpus_facts(ws), agreement_of(snapshot), terms)
+    origins = origins_of(ws, snapshot.pools)
+    facts = facts_of(snapshot, corpus_facts(ws), origins, agreement_of(snapshot), terms)
     overrides = ws.root / "templates"
     markdown = datasheet_markdown(facts, answers, overrides=overrides)
     page = datasheet_html(facts, markdown, overrides=overrides)

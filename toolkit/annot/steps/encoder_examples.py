@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from annot.errors import MissingInput
+from annot.errors import InputError, MissingInput
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines, read_models
 from annot.records import Paper
@@ -77,7 +77,8 @@ def write(
 ) -> WrittenExamples:
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them unless wanted.
 
-    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it.
+    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
+    and writes nothing, where there is no example to train on, or no dev example although some are wanted.
     """
     left_out = Counter[str]()
     queries: Set[str] = frozenset()
@@ -96,14 +97,23 @@ def write(
             sides = _of_cocitations(ws, recipe, draw, _read(contexts), queries, left_out)
         dev, alone = with_negatives(sides.dev, seed=draw.seed)
         left_out.update(alone)
+    train = iter(sides.train)
+    first = list(itertools.islice(train, 1))
+    if not first or (draw.dev_share and not dev):
+        raise InputError(
+            f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
+            faults=[f"{count:,} left out: {reason}" for reason, count in left_out.most_common() if count],
+            hint=f"give more papers{' or contexts' if contexts else ''}, or another --dev-share",
+        )
     keep = _counted if dry_run else _written
-    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, sides.train)
+    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))
     found = {reason: count for reason, count in left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, train_on, held_out, found)
 
 
 def _written(path: Path, examples: Iterable[Example]) -> int:
-    """Write examples as they come, to a file that is there whole or not at all; returns how many."""
+    """Write examples as they come, to a file that is there whole or, where there are none, not at all; returns how
+    many."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     count = 0
@@ -111,7 +121,11 @@ def _written(path: Path, examples: Iterable[Example]) -> int:
         for example in examples:
             file.write(json_lines([as_record(example)]))
             count += 1
-    temporary.replace(path)
+    if count:
+        temporary.replace(path)
+    else:
+        temporary.unlink()
+        path.unlink(missing_ok=True)
     return count
 
 
@@ -159,6 +173,7 @@ def _of_abstracts(ws: Workspace, draw: Draw, queries: Set[str], left_out: Counte
 
     def examples(papers: Iterable[Paper]) -> Iterator[Example]:
         for paper in papers:
+            left_out["papers of one sentence"] += len(paper.sentences) < 2
             yield from cloze(paper, sentences=draw.sentences, removed=draw.removed, seed=draw.seed)
 
     wanted = set(train_ids)
@@ -230,6 +245,8 @@ def _read(path: Path) -> dict[Papers, list[Said]]:
         for _, line in read_models(lines, faults, _Line):
             found[tuple(line.papers)] = [Said(one.citing, one.text, tuple(one.fields)) for one in line.contexts]
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
+    if not found:
+        raise InputError(f"{path}: no context", hint="see what `annot encoder contexts` left out, and why")
     return found
 
 

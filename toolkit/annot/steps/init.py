@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import tomlkit
+
 from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
@@ -29,12 +31,15 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     settings_file = root / SETTINGS_FILE
+    new_name = name or root.resolve().name or "my-collection"
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
         known = Workspace.open(root).settings.collection.name
         if name not in (None, known):
             raise InputError(f"{settings_file}: exists, for {known!r}", hint="edit collection.name in that file")
     else:
+        if not _is_text(new_name):
+            raise InputError(f"{root}: the collection's name {new_name!r} is not UTF-8", hint="give one with --name")
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
@@ -42,7 +47,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
         if not settings_file.is_file():
-            write_file(settings_file, settings_text(name or root.resolve().name or "my-collection"))
+            write_file(settings_file, settings_text(new_name))
         if not (root / IGNORE_FILE).exists():
             write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
         url = Workspace.open(root).database_url
@@ -56,4 +61,9 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
 
 def settings_text(name: str) -> str:
     """`annot.toml` for a new study, from the template; every value in it is the default."""
-    return render("annot.toml.j2", {"settings": Settings(), "name": name}, overrides=None)
+    return render("annot.toml.j2", {"settings": Settings(), "name": tomlkit.string(name).as_string()}, overrides=None)
+
+
+def _is_text(name: str) -> bool:
+    """Not where a folder's name has bytes that are no UTF-8."""
+    return name == name.encode("utf-8", "replace").decode("utf-8")

@@ -14,12 +14,13 @@ from annot.shards import Advance
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
-from annot.study.admission import Admission, admissions, passed_over_in, recorded_admissions
+from annot.study.admission import Admission
 from annot.study.corpus_facts import has_corpus, papers_of
-from annot.study.drawn_pools import draw_pools, twins_of, with_additions
-from annot.study.frozen_rankings import Rankings, needed, rankings_manifest, read_rankings
+from annot.study.drawn_pools import admitted_to, draw_pools, with_additions
+from annot.study.frozen_rankings import needed, read_rankings
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
+from annot.study.pool_origins import drawn_rankings, passed_over
 from annot.study.workspace import Workspace
 
 
@@ -52,7 +53,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
-    admitted = _admitted(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
+    admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
     drawn = draw_pools(rankings, designs, admitted, standing=recorded)
     drawn += [
         with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
@@ -83,13 +84,9 @@ def finding(replayed: Replayed) -> FindingError | None:
 def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
     """The pools in figures; the overlap of methods where the rankings are on disk."""
     recorded = _pools(ws)
-    designs = recorded_designs(recorded.values())
-    if not designs or not rankings_manifest(ws).is_file():
-        return facts_of(recorded, {})
-    rankings = read_rankings(ws, needed(designs, recorded))
-    admitted = _admitted(ws, set(designs), rankings, recorded, proved=False, advance=advance)
-    drawn = [recorded[paper_id] for paper_id in designs]
-    return replace(facts_of(recorded, rankings), passed_over=passed_over_in(drawn, rankings, admitted))
+    rankings = drawn_rankings(ws, recorded)
+    facts = facts_of(recorded, rankings)
+    return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
 
 
 def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
@@ -105,24 +102,6 @@ def describe_replayed(replayed: Replayed) -> str:
 def describe_stats(facts: PoolFacts) -> str:
     """Sizes, methods, overlaps."""
     return told("pool-stats", facts=facts)
-
-
-def _admitted(
-    ws: Workspace,
-    paper_ids: set[str],
-    rankings: Rankings,
-    recorded: Mapping[str, Pool],
-    *,
-    proved: bool,
-    advance: Advance,
-) -> dict[str, Admission]:
-    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now."""
-    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
-    if untold := sorted(paper_ids - found.keys()):
-        papers = papers_of(ws, untold)
-        twins = twins_of(ws, papers)
-        found |= admissions(ws, papers, rankings, twins=twins, standing=recorded, keep=False, advance=advance)
-    return found
 
 
 def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:

@@ -93,7 +93,7 @@ def release(
         *unfinished(study.outcome),
     )
     measured = Study(study)
-    facts = facts_of(study, corpus_facts(ws), measured.agreement, terms)
+    facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
     notes = (*notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from annot.errors import InputError
 from annot.ranking.storage import strings_of
 
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""
 MANIFEST = f"{FOLDER}/manifest.json"
+ABOUT = "about.json"
+"""In the folder of a file: what it brought."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedFile:
+    """A file of citations that was added, by its name without a folder."""
+
+    name: str
+    sha256: str
+    kept: int
+    """Its citations by papers of the corpus."""
+
+
+def added_files(corpus: Path) -> tuple[AddedFile, ...]:
+    """The files that were added, by name. Raises InputError where it cannot be read what one brought."""
+    found = []
+    for path in (corpus / FOLDER).glob(f"*/{ABOUT}"):
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+            found.append(AddedFile(Path(about["file"]).name, str(about["sha256"]), int(about["kept"])))
+        except (ValueError, KeyError, TypeError) as error:
+            hint = "add the file of citations again with `annot citations add`"
+            raise InputError(f"{path}: not what `annot citations add` writes: {error!r}", hint=hint) from None
+    return tuple(sorted(found, key=lambda one: (one.name, one.sha256)))
 
 
 def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -11,9 +11,11 @@ from annot.formats.judgement_lines import pool_lines
 from annot.names import file_name
 from annot.pooling import CITED, draw, extended
 from annot.records import Addition, Paper, Pool, Ranking
+from annot.shards import Advance
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.paper_columns import ids_by_title
-from annot.study.admission import FILE, Admission, Barred, recorded_admissions
+from annot.study.admission import FILE, Admission, Barred, admissions, recorded_admissions
+from annot.study.corpus_facts import papers_of
 from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
 from annot.study.pool_design import PoolDesign
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -71,6 +73,27 @@ def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tupl
     return {
         paper_id: tuple(twin for twin in named.get(title, ()) if twin != paper_id) for paper_id, title in titles.items()
     }
+
+
+def admitted_to(
+    ws: Workspace,
+    paper_ids: set[str],
+    rankings: Rankings,
+    recorded: Mapping[str, Pool],
+    *,
+    proved: bool,
+    advance: Advance,
+) -> dict[str, Admission]:
+    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now.
+
+    proved: raise InputError where what is on disk is not what its manifest names.
+    """
+    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
+    if untold := sorted(paper_ids - found.keys()):
+        papers = papers_of(ws, untold)
+        twins = twins_of(ws, papers)
+        found |= admissions(ws, papers, rankings, twins=twins, standing=recorded, keep=False, advance=advance)
+    return found
 
 
 def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from annot.errors import MissingInput
 from annot.ranking import storage
 from annot.ranking.threads import in_threads
+from annot.ranking.wordvectors import UNFINISHED
 from annot.study.index import lsa_place, places_of, words_place
 from annot.study.index_parts import WHOLE, averages_name, shards_of
 from annot.study.workspace import Workspace
@@ -32,8 +33,7 @@ def parts_of(ws: Workspace) -> tuple[Part, ...]:
     shards = shards_of(places)
     words = words_place(ws, places)
     used = {WHOLE, lsa_place(places).name, words.name}
-    if words.is_dir():
-        used.add(averages_name(words))
+    used.add(averages_name(words) if words.is_dir() else UNFINISHED)
     own = places.own("")
 
     def is_used(path: Path) -> bool:

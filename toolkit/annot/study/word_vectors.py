@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,7 +33,10 @@ def train(
     memory: int,
     advance: Callable[[int, int | None], None],
 ) -> None:
-    """Train by the study's settings on the abstracts. memory: bytes that it may take."""
+    """Train by the study's settings on the abstracts, or go on with a training that was killed.
+
+    memory: bytes that it may take.
+    """
     kept_in.parent.mkdir(parents=True, exist_ok=True)
     trained = wordvectors.train(
         corpus,
@@ -42,3 +46,4 @@ def train(
         after_epoch=advance,
     )
     wordvectors.save(trained, kept_in)
+    shutil.rmtree(kept_in.parent / wordvectors.UNFINISHED, ignore_errors=True)

@@ -58,4 +58,5 @@ def _pools(study: Study) -> Section:
         sentence("collection.pools_drawn", sizes=sizes),
     )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
-    return Section("pools", "Pools", sentences("collection.pools", **values), (by_method, figure))
+    told = (*sentences("collection.pools", **values), *sentences("collection.origins", origins=study.origins))
+    return Section("pools", "Pools", told, (by_method, figure))

@@ -1,0 +1,53 @@
+"""A training of word vectors that goes on after a pass of one that was killed, with the same numbers.
+
+gensim begins with the first pass. Of the passes before, a pass depends on the two matrices and the state of the random
+numbers alone: the learning rate follows from its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gensim.models import Word2Vec
+
+from annot.errors import InputError
+from annot.ranking import storage
+
+KIND = "annot-unfinished-words-1"
+BETWEEN = 60.0
+"""Seconds of training, at least, between two passes that are kept: 200,000 words of 200 numbers take 0.3 GB."""
+
+
+class Resumable(Word2Vec):  # type: ignore[misc]
+    """Word2Vec that keeps a pass over a file now and then, and leaves out the passes before one that was kept."""
+
+    def keep_in(self, folder: Path, facts: Mapping[str, Any]) -> None:
+        """Keep passes in `folder`, and go on from the one that a training with the same facts left there."""
+        self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
+        self._kept: Mapping[str, storage.Array] = {}
+        try:
+            found = storage.load(folder, kind=KIND)
+        except InputError:
+            return
+        if found.facts["training"] == self._facts and not storage.faults(folder):
+            self._kept, self._done = found.arrays, found.facts["passes"]
+
+    def _train_epoch_corpusfile(self, *given: Any, cur_epoch: int, **named: Any) -> Any:
+        if cur_epoch < self._done:
+            return 0, 0, 0
+        if self._kept:
+            self.wv.vectors[:], self.syn1neg[:] = self._kept["vectors"], self._kept["outputs"]
+            *key, place = self._kept["random"]
+            self.random.set_state(("MT19937", key, place))
+            self._kept = {}
+        found = super()._train_epoch_corpusfile(*given, cur_epoch=cur_epoch, **named)
+        if cur_epoch + 1 < self.epochs and self.total_train_time - self._kept_at >= BETWEEN:
+            self._kept_at = self.total_train_time
+            _, key, place, *_ = self.random.get_state()
+            arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}
+            facts = {"training": self._facts, "passes": cur_epoch + 1}
+            storage.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
+        return found
