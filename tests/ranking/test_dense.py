@@ -172,6 +172,14 @@ def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, met
         vectors.rank(loaded, ["d7"], corpus=strings_of(ids), depths=np.array([2]))
 
 
+def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> None:
+    vectors.save(made(("a", "b", "a")), tmp_path / "v")
+    loaded = vectors.load(tmp_path / "v", hint="", unread=True)
+    with pytest.raises(InputError) as caught:
+        vectors.rank(loaded, ["b"], corpus=strings_of("ab"), depths=np.array([2]))
+    assert caught.value.faults == ("ids.txt: 'a': 2 times, expected once",)
+
+
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])
 def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
     vectors.save(made(), tmp_path / "v")

@@ -24,7 +24,7 @@ from annot.records import Ranking
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
 
-BLOCK = 2**18
+BLOCK = 2**20
 """Numbers that are multiplied at once: few enough to stay in a core's cache. It changes speed, no result."""
 RUN = 40_000
 """Rows that one thread takes one after the other."""

@@ -90,6 +90,8 @@ def rank(
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
     usable = None
     if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus), min_count=0).as_py():
+        if faults := _doubled(ids):
+            raise InputError(f"{vectors.model}: {len(faults)} paper(s) with more than one vector", faults=faults)
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
@@ -186,7 +188,8 @@ class VectorsWriter:
 
 
 def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
-    """The vectors in `folder`, memory-mapped. unread: leave it to `rank` to find numbers that are not finite.
+    """The vectors in `folder`, memory-mapped. unread: leave it to `rank` to find ids that are there twice,
+    and numbers that are not finite.
 
     Raises MissingInput (with `hint`) when a file is not there, InputError with every fault when they do not fit.
     """
@@ -221,9 +224,7 @@ def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> 
         faults.append(f"{ABOUT}: metric: found {about['metric']!r}, expected one of {', '.join(get_args(Metric))}")
     empty = numbers(pc.indices_nonzero(pc.equal(pc.utf8_trim_whitespace(ids), strings_of([""])[0])))
     faults += [f"{IDS}:{row + 1}: empty, expected a paper id" for row in empty.tolist()]
-    if len(ids.unique()) < len(ids):
-        counts = Counter(ids.to_pylist())
-        faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
+    faults += [] if unread else _doubled(ids)
     if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
         found = f"{matrix.dtype} of {matrix.ndim} dimension(s)"
         faults.append(f"{MATRIX}: found {found}, expected float32 or float16 of 2")
@@ -234,6 +235,13 @@ def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> 
         broken = (row for rows in in_threads(lambda start: _not_finite(matrix, start), starts) for row in rows)
         faults += [f"{MATRIX}: row {row} ({ids[row]}): not finite" for row in broken]
     return faults
+
+
+def _doubled(ids: Strings) -> list[str]:
+    if len(ids.unique()) == len(ids):
+        return []
+    counts = Counter(ids.to_pylist())
+    return [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
 
 
 def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) -> None:
