@@ -76,7 +76,7 @@ def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: 
     expected = made(on(queried, processes=1))
     assert len(list((queried / ".annot/index/shards").iterdir())) >= 8
     assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 1
-    for machine in ({"processes": 2}, {"cluster": cluster.cluster}):
+    for machine in ({"processes": 2}, {"processes": 3}, {"cluster": cluster.cluster}):
         shutil.rmtree(queried / ".annot")
         shutil.rmtree(queried / "pools")
         assert not differing(made(on(queried, **machine)), expected), machine

@@ -37,7 +37,11 @@ def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None =
     rest = iter(parts)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[R]] = deque(pool.submit(work, part) for part in islice(rest, AHEAD * cores))
-        while ahead:
-            result = ahead.popleft().result()
-            ahead.extend(pool.submit(work, part) for part in islice(rest, 1))
-            yield result
+        try:
+            while ahead:
+                result = ahead.popleft().result()
+                ahead.extend(pool.submit(work, part) for part in islice(rest, 1))
+                yield result
+        finally:
+            # After an error or an interruption, what has not begun never does.
+            pool.shutdown(cancel_futures=True)

@@ -36,6 +36,10 @@ VARIANTS: dict[str, Variant] = {
 MEMORY = 4 * 2**30
 """Bytes that making the index takes, where nothing else is said."""
 
+FEW = 2
+"""Up to so many cores, threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
+quarters of the memory); with more, they wait for each other."""
+
 Advance = Callable[[int, int | None], None]
 V = TypeVar("V", bound=Vectors)
 
@@ -66,9 +70,11 @@ def open_index(
     methods = tuple(methods)
     machine, most = ws.settings.machine, processes_within(memory)
 
-    def engine() -> Engine:
+    def making() -> Each:
         own = Engine.of(machine)
-        return replace(own, processes=min(own.processes, most))
+        engine = replace(own, processes=min(own.processes, most))
+        by_threads = not engine.cluster and engine.processes <= FEW
+        return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
     places = places_of(ws, scratch, keep=scratch is None)
     given = {
@@ -76,7 +82,7 @@ def open_index(
         for name in methods
         if name not in METHODS and name != LSA
     }
-    corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)
+    corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     word_vectors, averaged = None, {}
     variants = [VARIANTS[name] for name in methods if name in VARIANTS]
     if variants:

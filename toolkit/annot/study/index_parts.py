@@ -25,7 +25,7 @@ from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard
 from annot.ranking.threads import Each
 from annot.ranking.tokens import Field
-from annot.shards import Advance, Engine, map_shards
+from annot.shards import Advance
 from annot.store import papers
 from annot.store.paper_columns import RowGroups, groups_for, read_columns
 from annot.study.index_folders import Urls, folders_for, keep, take
@@ -91,14 +91,15 @@ def processes_within(memory: int) -> int:
     return fit
 
 
-def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], advance: Advance) -> Corpus:
-    """The corpus in `folder` over its shards; what is missing is made. engine: what makes it, asked for only then."""
+def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
+    """The corpus in `folder` over its shards; what is missing is made. each: what makes it, asked for only then."""
     if lacks_shards(places):
         cut = _cut(groups_for(folder, places.url))
         digests = []
-        for digest, urls in map_shards(_MakeShard(places, places.standing), cut, engine=engine(), advance=advance):
+        for digest, urls in each()(_MakeShard(places, places.standing), cut):
             take(places.shard(digest), urls)
             digests.append(digest)
+            advance(len(digests), len(cut))
         if tuple(digests) != shards_of(places):
             arrays = gather(list(map(_opened, map(places.shard, digests))))
             storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
