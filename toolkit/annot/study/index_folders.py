@@ -30,7 +30,9 @@ def folder_for(path: Path, url: str) -> storage.Folder:
     return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
 
 
-def keep(folder: Path, url: str, *, kind: str, arrays: Mapping[str, storage.Array], facts: Mapping[str, int]) -> Urls:
+def keep(
+    folder: Path, url: str, *, kind: str, arrays: Mapping[str, storage.Array | storage.Blocks], facts: Mapping[str, int]
+) -> Urls:
     """Save what was made: to its folder, or, where there is a URL, at that."""
     if not url:
         storage.save(folder, kind=kind, arrays=arrays, texts={}, facts=facts)

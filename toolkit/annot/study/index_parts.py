@@ -38,6 +38,9 @@ PAPERS = 50_000
 LEAST = 10_000
 """Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
 
+AT_ONCE = 2_500
+"""Averages that are in memory at once; changes no result."""
+
 WHOLE = "whole"
 """What the shards of a corpus are together, among what belongs to it."""
 
@@ -182,7 +185,9 @@ class _MakeAverages:
         for variant, folder in self.missing[number].items():
             if not self.url and folder.exists():
                 continue
-            arrays = {"vectors": self._bench.averages_of(number, *variant)[:]}
+            source = self._bench.averages_of(number, *variant)
+            rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
+            arrays = {"vectors": storage.Blocks(source.shape, rows)}
             made[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
         return made
 
