@@ -59,9 +59,12 @@ def held_elsewhere(url: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_the_second_learns_at_once_who_holds_it(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study_lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pytest.fail))
-    with held_elsewhere(made) as holder:
-        with pytest.raises(BusyError) as caught, alone(made, command="push", wait_seconds=0):
-            pass
+    with (
+        held_elsewhere(made) as holder,
+        pytest.raises(BusyError) as caught,
+        alone(made, command="push", wait_seconds=0),
+    ):
+        pass
     message = caught.value.message
     assert "`annot adjudicate push` is changing this study" in message
     assert f"process {holder.pid} on {platform.node()}, since 20" in message
