@@ -30,8 +30,8 @@ REFUSED_HOST = "127.0.0.2"
 """An address of this machine that the tests' server does not call."""
 CLOSE_WAIT = "08"
 """As Linux writes the state of a connection that only the other side has closed."""
-WAIT_MS = 300_000
-"""How long a page may take for anything, before the test gives it up."""
+GUARD = 600.0
+"""Seconds after which a test gives up what a server or a page does not do."""
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -135,7 +135,7 @@ class Chromium:
     def new_context(self, **options: Any) -> Any:
         """A window of its own, as playwright's."""
         context = self._browser.new_context(**options)
-        context.set_default_timeout(WAIT_MS)
+        context.set_default_timeout(1000 * GUARD)
         return context
 
 
@@ -185,7 +185,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS, timeout=WAIT_MS)
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS, timeout=1000 * GUARD)
         yield Chromium(browser)
         browser.close()
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import httpx
 from annot.labelstudio.patience import PatientClient
+from fixtures_studio import GUARD
 
 Kind = Literal[
     "dropped before", "dropped after", "429", "500", "500 after", "502", "401", "truncated", "late", "twice", "404"
@@ -112,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self, body: bytes) -> httpx.Response:
         headers = {name: self.headers[name] for name in PASSED_ON if name in self.headers}
-        with httpx.Client(timeout=600, trust_env=False) as http:
+        with httpx.Client(timeout=GUARD, trust_env=False) as http:
             return http.request(self.command, f"{self.plan.target}{self.path}", content=body, headers=headers)
 
     def _answer(self, status: int, content: bytes, headers: dict[str, str]) -> None:

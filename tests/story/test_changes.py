@@ -27,7 +27,7 @@ from annot.store import judgements, people
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
-from fixtures_studio import Studio, template_folder
+from fixtures_studio import GUARD, Studio, template_folder
 from studies import PEOPLE, Pair, Study, add_people, draw_pools, make_study, quietly
 
 pytestmark = pytest.mark.studio
@@ -315,7 +315,7 @@ def people_ids(study: Study) -> dict[str, int | None]:
 def remove_account(studio: Studio, user_id: int | None) -> None:
     """What an administrator does who takes a person off the organisation."""
     headers = {"Authorization": f"Token {studio.token}"}
-    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False) as http:
+    with httpx.Client(base_url=studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
         answer = http.delete(f"/api/organizations/1/memberships/{user_id}/")
     assert answer.status_code in (200, 204), answer.text
 

@@ -21,7 +21,7 @@ from annot.steps.watch import watch
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.revisions import GONE
-from fixtures_studio import REFUSED_HOST, Studio
+from fixtures_studio import GUARD, REFUSED_HOST, Studio
 from free_ports import FreePorts
 from studies import Study, make_study, quietly
 
@@ -215,24 +215,20 @@ def woken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waits
 
 
-WAITS = 600.0
-"""Longer than any hint takes."""
-
-
 def test_an_answer_ends_the_wait(study: Study, woken: list[float], free_ports: FreePorts) -> None:
     ws, pair = study.workspace, study.planned()["a1"][0]
     with study.studio.gateway() as gateway:
         others = gateway.webhooks()
         with listening(ws, free_ports.address()) as wait:
             ids = study.judge("a1", {pair: 1})
-            wait(WAITS)
+            wait(GUARD)
             assert len(woken) == 1
             with study.as_person("a1") as person:
                 person.change_annotation(ids[pair], rating("2"))
-            wait(WAITS)
+            wait(GUARD)
             with study.as_person("a1") as person:
                 person.delete_annotation(ids[pair])
-            wait(WAITS)
+            wait(GUARD)
             assert len(woken) == 3
             wait(0.01)
             assert len(woken) == 3, "once for each"
@@ -245,7 +241,7 @@ def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[fl
     with (
         study.studio.gateway() as gateway,
         listening(study.workspace, address) as wait,
-        httpx.Client(trust_env=False, timeout=WAITS) as caller,
+        httpx.Client(trust_env=False, timeout=GUARD) as caller,
     ):
         (called,) = {url for url in gateway.webhooks().values() if f"//{address}/" in url}
         wrong = called[:-1] + ("A" if called[-1] != "A" else "B")
@@ -254,7 +250,7 @@ def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[fl
         wait(0.01)
         assert woken == []
         assert caller.post(called, content=b"x" * 100_000).status_code == 204
-        wait(WAITS)
+        wait(GUARD)
         assert len(woken) == 1
 
 
