@@ -31,6 +31,12 @@ def asked(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
 
 
+@pytest.fixture(autouse=True)
+def room_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much of it others take at the moment."""
+    monkeypatch.setattr(doctor, "FREE_BYTES", 0)
+
+
 def findings(folder: Path) -> dict[str, str]:
     """What is found, and the mend of each; the exit code has to fit."""
     result = annot("doctor", "--json", folder=folder)
