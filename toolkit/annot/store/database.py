@@ -24,7 +24,7 @@ from annot.store import migrations
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
-CONNECT_SECONDS = 60
+CONNECT_SECONDS = 30
 """A busy server takes its time; one that is not there refuses at once."""
 _FAULTS = (
     (
