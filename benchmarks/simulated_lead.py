@@ -88,7 +88,7 @@ class Lead:
             if not self._killed(arguments, moment):
                 # Sooner the next time, also where the start was measured while the machine was busy.
                 took = time.monotonic() - began
-                self._start = min(self._start, took / 2)
+                self._start = min(self._start, 0.75 * took)
                 self._span[arguments[0]] = took - self._start
                 if not last:
                     break
