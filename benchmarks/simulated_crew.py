@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,8 +55,9 @@ class Crew:
     def __init__(self, folder: Path, log: Log, *, seed: int, serving: threading.Event) -> None:
         self.answered = 0
         self.progress = threading.Condition()
-        """Notified with every answer."""
+        """Notified with every answer, and whenever somebody is interrupted."""
         self.interrupted = 0
+        self._held_at: int | None = None
         self._folder, self._log, self._seed, self._serving = folder, log, seed, serving
         self._cast = {person.name: person for person in (*ASSESSORS, NEWCOMER)}
         self._truth = demo_relevance()
@@ -99,6 +101,24 @@ class Crew:
             return answer, why
 
         self._session("adjudicate", {one.name: partial(settled, one.name) for one in ADJUDICATORS})
+
+    def hold(self, at: int) -> None:
+        """From so many answers on, everybody has the next one ready and waits with it."""
+        with self.progress:
+            self._held_at = at
+
+    def wait_for(self, answers: int, working: Future[None]) -> None:
+        """Wait until there are so many answers, or no more will come."""
+        working.add_done_callback(lambda _: self._notify())
+        with self.progress:
+            self.progress.wait_for(lambda: working.done() or self.answered >= answers)
+
+    def meet_nobody(self) -> None:
+        """Everybody who waits goes on, at a server that is down; returns when somebody has found it so."""
+        with self.progress:
+            before, self._held_at = self.interrupted, None
+            self.progress.notify_all()
+            self.progress.wait_for(lambda: self.interrupted > before, timeout=600)
 
     def change_minds(self, round: Round, may_change: Callable[[Key], bool]) -> int:
         """Some of the answers that may change do; returns how many changes there were."""
@@ -145,15 +165,22 @@ class Crew:
                 work(Workspace.open(self._folder), round, responders, lambda done, total: None)
                 return
             except StudioError:
-                self.interrupted += 1
+                with self.progress:
+                    self.interrupted += 1
+                    self.progress.notify_all()
                 self._serving.wait(timeout=600)
         raise AssertionError(f"{round}: the server went away {WAITS} times")
+
+    def _notify(self) -> None:
+        with self.progress:
+            self.progress.notify_all()
 
     def _give(self, key: Key, answer: SimulatedAnswer, why: str | None) -> None:
         self._log.give(key, Said(answer.grade, answer.cannot_judge, answer.comment, why))
         with self.progress:
             self.answered += 1
             self.progress.notify_all()
+            self.progress.wait_for(lambda: self._held_at is None or self.answered < self._held_at)
 
 
 def address_of(name: str) -> str:

@@ -200,19 +200,17 @@ class WholeStudy:
         crew = self._crew
         still_open = sum(row["assigned"] - row["judged"] for row in self._lead.done("status")["assessors"])
         parts, before = self.size.restarts + 2, crew.answered
+        *at_restarts, at_pull = (before + part * still_open // parts for part in range(1, parts))
         with ThreadPoolExecutor(max_workers=1) as pool:
-            working = pool.submit(crew.judge, self._queries, self._names)
-
-            def part_done(part: int) -> None:
-                with crew.progress:
-                    crew.progress.wait_for(
-                        lambda: working.done() or crew.answered >= before + part * still_open // parts
-                    )
-
-            for part in range(1, self.size.restarts + 1):
-                part_done(part)
-                self._lead.restart()
-            part_done(parts - 1)
+            working = None
+            for at in at_restarts:
+                # Held, they are sure to meet the server while it is down, however quick they are.
+                crew.hold(at)
+                working = working or pool.submit(crew.judge, self._queries, self._names)
+                crew.wait_for(at, working)
+                self._lead.restart(meanwhile=crew.meet_nobody)
+            working = working or pool.submit(crew.judge, self._queries, self._names)
+            crew.wait_for(at_pull, working)
             self._lead.done("pull")
             working.result()
         self._tell(f"{crew.answered} answers, people were interrupted {crew.interrupted} time(s)")

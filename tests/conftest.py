@@ -10,13 +10,17 @@ from pathlib import Path
 import hypothesis
 import postgres
 import pytest
+from annot.labelstudio import patience
+from free_ports import FreePorts, held_ports
 from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
 
 # How long an example takes says how busy the machine is, not whether the program is right.
-hypothesis.settings.register_profile("annot", deadline=None)
+hypothesis.settings.register_profile("annot", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("annot")
+# The same of a server: that it is waited for would stand among the words that tests compare.
+patience.SAID_AFTER = 3600.0
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -48,6 +52,13 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture
+def free_ports() -> Iterator[FreePorts]:
+    """Ports of this machine that nobody else takes during the test."""
+    with held_ports() as ports:
+        yield ports
 
 
 @pytest.fixture(scope="session")

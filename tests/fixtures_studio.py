@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,10 @@ from needs import unavailable
 
 REFUSED_HOST = "127.0.0.2"
 """An address of this machine that the tests' server does not call."""
+CLOSE_WAIT = "08"
+"""As Linux writes the state of a connection that only the other side has closed."""
+GUARD = 600.0
+"""Seconds after which a test gives up what a server or a page does not do."""
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -100,6 +105,11 @@ class Studio:
         lines = dict(line.split("\t") for line in self.passwords.read_text(encoding="utf-8").splitlines())
         return lines[f"{name}@example.org"]
 
+    def end_what_was_abandoned(self) -> None:
+        """Wait until the server has done what clients asked for that were killed: it goes on with it without them."""
+        while _abandoned(int(self.url.rpartition(":")[2])):
+            time.sleep(0.05)
+
     def project(self, gateway: Gateway, label_config: str, tasks: list[Payload], *, instructions: str = "") -> int:
         """A new project with these tasks; its id."""
         self._made += 1
@@ -114,6 +124,31 @@ class Studio:
         made = gateway.create_project(spec)
         deliver(gateway, made, tasks)
         return made
+
+
+class Chromium:
+    """A browser whose windows wait as long as a busy machine takes."""
+
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+
+    def new_context(self, **options: Any) -> Any:
+        """A window of its own, as playwright's."""
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(1000 * GUARD)
+        return context
+
+
+@contextmanager
+def written(page: Any) -> Iterator[None]:
+    """Wait until the server has written the answer that is submitted within: the page turns to the next task before."""
+
+    def answered(response: Any) -> bool:
+        return response.request.method == "POST" and response.url.split("?")[0].rstrip("/").endswith("/annotations")
+
+    with page.expect_response(answered) as taken:
+        yield
+    assert taken.value.status == 201
 
 
 @pytest.fixture(scope="session")
@@ -150,9 +185,17 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS)
-        yield browser
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS, timeout=1000 * GUARD)
+        yield Chromium(browser)
         browser.close()
+
+
+def _abandoned(port: int) -> bool:
+    """Whether a connection to the port stands that its client has closed and the server has not."""
+    table = Path("/proc/net/tcp")
+    lines = table.read_text(encoding="ascii").splitlines()[1:] if table.exists() else []
+    found = ((line.split()[1], line.split()[3]) for line in lines)
+    return any(state == CLOSE_WAIT and int(local.partition(":")[2], 16) == port for local, state in found)
 
 
 def template_folder() -> Path:

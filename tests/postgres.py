@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 PASSWORD = "not-to-be-shown"
-START_SECONDS = 60
+START_SECONDS = 600
 STOP_SECONDS = 20
 
 

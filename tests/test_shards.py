@@ -209,14 +209,14 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     with both_workers("at work", tmp_path) as process:
         process.kill()
         # The end of the streams: nobody holds the other ends any more.
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
 
 
 def test_an_interruption_is_for_the_process_that_started_the_workers(tmp_path: Path) -> None:
     with both_workers("starting", tmp_path, "slowly") as process:
         os.killpg(process.pid, signal.SIGINT)
         (tmp_path / "end").touch()
-        _out, complaints = process.communicate(timeout=30)
+        _out, complaints = process.communicate(timeout=600)
     assert (process.returncode, complaints) == (130, "")
 
 

@@ -18,12 +18,12 @@ HOSTILE_SENTENCE = "<!-- <script> & &amp; \u2028 ]]> \" ' \\ {{ 7 * 7 }} ${hacke
 USABLE = """
 new MutationObserver(() => {
   if (document.querySelector("article") && window.usable === undefined) {
-    window.usable = null;
-    requestAnimationFrame(() => requestAnimationFrame(() => { window.usable = performance.now(); }));
+    window.usable = false;
+    requestAnimationFrame(() => requestAnimationFrame(() => { window.usable = true; }));
   }
 }).observe(document, { childList: true, subtree: true });
 """
-"""Notes when the frame with the first results is on the screen, in milliseconds since the page was asked for."""
+"""Notes when the frame with the first results is on the screen."""
 
 
 @pytest.fixture(scope="module")
@@ -65,24 +65,24 @@ def expected_titles(data: Any, query: int, system: int) -> list[str]:
 
 
 def test_fifty_queries_ten_systems_open_in_a_second_and_weigh_little(chromium: Any, tmp_path: Path) -> None:
+    """A second of the processor: what else passes says how busy the machine is."""
     path = tmp_path / "browse.html"
     path.write_text(made_up_page(queries=50, pairs=125, systems=10), encoding="utf-8")
     assert 7_000_000 < path.stat().st_size <= 15_000_000
-    times = []
-    # The machine may be busy with something else: what counts is that the page can.
-    while len(times) < 8 and min(times, default=2000) > 1000:
-        context = chromium.new_context(viewport={"width": 1280, "height": 720})
-        context.add_init_script(USABLE)
-        page = context.new_page()
-        requests: list[str] = []
-        page.on("request", lambda one, requests=requests: requests.append(one.url))
-        page.goto(path.as_uri())
-        page.wait_for_function("typeof window.usable === 'number'")
-        times.append(page.evaluate("window.usable"))
-        assert len(requests) == 1
-        assert page.locator("article").count() == 10
-        context.close()
-    assert min(times) <= 1000, times
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    context.add_init_script(USABLE)
+    page = context.new_page()
+    inside = context.new_cdp_session(page)
+    inside.send("Performance.enable", {"timeDomain": "threadTicks"})
+    requests: list[str] = []
+    page.on("request", lambda one: requests.append(one.url))
+    page.goto(path.as_uri())
+    page.wait_for_function("window.usable")
+    taken = {one["name"]: one["value"] for one in inside.send("Performance.getMetrics")["metrics"]}
+    assert 0 < taken["ProcessTime"] <= 1, taken
+    assert len(requests) == 1
+    assert page.locator("article").count() == 10
+    context.close()
 
 
 def test_text_that_looks_like_a_page_is_shown_as_it_is(page: Any, data: Any) -> None:

@@ -92,12 +92,12 @@ def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> 
     with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         assert annot("query", "add", "fic0802", "-f", "method", "--wait", "0.2", folder=folder).exit_code == 1
         waiting = subprocess.Popen(
-            [*words, "--wait", "60", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*words, "--wait", "600", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert waiting.stderr is not None
         said = waiting.stderr.readline()
         assert said.startswith("`annot facets` is changing this study: process ")
         assert said.endswith("; waiting until it ends\n")
-    out, _ = waiting.communicate(timeout=60)
+    out, _ = waiting.communicate(timeout=600)
     assert waiting.returncode == 0
     assert json.loads(out)["data"]["query_id"] == "fic0802-method"

@@ -152,7 +152,9 @@ from pathlib import Path
 from annot.steps import corpus
 from annot.study.workspace import Workspace
 ws = Workspace.open(Path(sys.argv[1])).replaced("machine", processes=2)
-tell = lambda done, total: print("in the middle", flush=True)
+def tell(done, total):
+    print("in the middle", flush=True)
+    sys.stdin.read()
 corpus.add(ws, [Path(sys.argv[2])], form=None, dry_run=False, advance=tell)
 """
 
@@ -161,11 +163,13 @@ def test_a_killed_run_leaves_no_paper_and_the_next_one_finishes(ws: Workspace, t
     sentences = [f"{'word ' * 70}{at}." for at in range(15)]
     source = write(tmp_path / "papers.jsonl", [line(number, abstract=sentences) for number in range(12_000)])
     assert source.stat().st_size > 3 * cutting.PIECE_BYTES
-    with subprocess.Popen([sys.executable, "-c", KILLED, ws.root, source], stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", KILLED, ws.root, source]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"in the middle\n"
         os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        # The end of the stream: its workers have ended, too.
+        assert process.stdout.read() == b""
     assert list(ws.corpus.glob("*.parquet")) == []
     assert add(ws, source).kept == 12_000
     assert not (ws.corpus / corpus.SCRATCH).exists()

@@ -9,12 +9,11 @@ from typing import Any
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import screen_of
-from fixtures_studio import Studio
+from fixtures_studio import Studio, written
 from labelling_texts import LABELS, SCALE
 
 JUDGE = screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
 ADJUDICATE = screen_of("adjudicate", scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None)
-WAIT_MS = 30_000
 
 RECTANGLES = """() => Object.fromEntries(Object.entries({
     facet: '.a-facet h4:nth-child(1)', help: '.a-facet h4:nth-child(2)', progress: '.a-facet h4:nth-child(3)',
@@ -108,13 +107,13 @@ class Screen:
         self.settle()
 
     def settle(self) -> None:
-        self.page.wait_for_selector(f"{self._text} .htx-highlight", timeout=WAIT_MS)
-        self.page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
+        self.page.wait_for_selector(f"{self._text} .htx-highlight")
+        self.page.wait_for_selector("button[name=submit]:not([disabled])")
 
     def close_instructions(self) -> None:
-        self.page.wait_for_selector(".lsf-modal-ls__body", timeout=WAIT_MS)
+        self.page.wait_for_selector(".lsf-modal-ls__body")
         self.page.keyboard.press("Escape")
-        self.page.wait_for_selector(".lsf-modal-ls__body", state="detached", timeout=WAIT_MS)
+        self.page.wait_for_selector(".lsf-modal-ls__body", state="detached")
 
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
@@ -126,23 +125,24 @@ class Screen:
     def choose(self, key: str, value: str) -> None:
         """Press the key and wait until the screen shows its value as chosen."""
         self.press(key)
-        self.page.wait_for_selector(f'.annot input[name="{value}"]:checked', state="attached", timeout=WAIT_MS)
+        self.page.wait_for_selector(f'.annot input[name="{value}"]:checked', state="attached")
 
     def submit(self) -> None:
-        """Submit by key, and wait for the next task."""
+        """Submit by key, and wait until the server has it, and for the next task."""
         before = self.progress
-        self.press("Control+Enter")
+        with written(self.page):
+            self.press("Control+Enter")
         self.page.wait_for_function(
             "before => { const p = document.querySelector('.a-facet h4:nth-child(3)');"
             " return p && p.textContent !== before; }",
             arg=before,
-            timeout=WAIT_MS,
         )
         self.settle()
 
     def submit_last(self) -> None:
-        self.press("Control+Enter")
-        self.page.wait_for_selector(".annot", state="detached", timeout=WAIT_MS)
+        with written(self.page):
+            self.press("Control+Enter")
+        self.page.wait_for_selector(".annot", state="detached")
 
     @property
     def tops(self) -> list[float]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import WAIT_MS
 from fixtures_studio import Studio
 
 
@@ -20,7 +19,7 @@ def signed_in(studio: Studio, chromium: Any) -> Iterator[Any]:
     page.fill("input[name=email]", "browsing@example.org")
     page.fill("input[name=password]", studio.password("browsing"))
     page.click("button[type=submit]")
-    page.wait_for_url(lambda url: "/user/login" not in url, timeout=WAIT_MS)
+    page.wait_for_url(lambda url: "/user/login" not in url)
     page.close()
     yield context
     context.close()

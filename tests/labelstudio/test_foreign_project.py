@@ -13,7 +13,7 @@ import pytest
 from annot.formats.trec import read_qrels
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.steps.init import init
-from fixtures_studio import PersonGateway, Studio
+from fixtures_studio import GUARD, PersonGateway, Studio
 
 pytestmark = pytest.mark.studio
 
@@ -66,7 +66,7 @@ def test_an_export_of_a_project_that_is_not_ours_becomes_judgements(studio: Stud
         theirs.annotate(ids[3], graded("Cannot tell", 4), lead_time=2.0)
     headers = {"Authorization": f"Token {studio.token}"}
     exported = {}
-    with httpx.Client(base_url=studio.url, headers=headers, timeout=60.0, trust_env=False) as http:
+    with httpx.Client(base_url=studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
         for kind in ("JSON", "JSON_MIN"):
             answer = http.get(f"/api/projects/{project}/export", params={"exportType": kind})
             exported[kind] = tmp_path / f"{kind}.json"

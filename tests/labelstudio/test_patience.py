@@ -6,19 +6,20 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from annot.labelstudio import patience
 from command_line import annot, annot_done
 
-AT_ONCE = threading.Event()
+NOW = threading.Event()
 
 
 class Slow(BaseHTTPRequestHandler):
-    """Answers 403, after a second unless it may at once."""
+    """Answers 403, once it may."""
 
     def do_GET(self) -> None:
-        AT_ONCE.wait(1)
+        NOW.wait()
         self.send_response(403)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -29,11 +30,12 @@ class Slow(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def slow_server() -> Iterator[str]:
-    AT_ONCE.clear()
+    NOW.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
+        NOW.set()
         server.shutdown()
         thread.join()
 
@@ -41,7 +43,12 @@ def slow_server() -> Iterator[str]:
 def test_a_server_that_hangs_is_told_of_while_the_command_waits(
     slow_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def warning(*words: object) -> None:
+        patience.logging.getLogger("annot").warning(*words)
+        NOW.set()
+
     monkeypatch.setattr(patience, "SAID_AFTER", 0.2)
+    monkeypatch.setattr(patience, "LOGGER", SimpleNamespace(warning=warning))
     annot_done("init", "study", folder=tmp_path)
     ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
     assert ended.exit_code == 3
@@ -54,9 +61,20 @@ def test_a_server_that_hangs_is_told_of_while_the_command_waits(
 def test_a_server_that_has_answered_is_not_spoken_of(
     slow_server: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(patience, "SAID_AFTER", 0.2)
-    AT_ONCE.set()
-    with patience.PatientClient(trust_env=False) as client:
+    timers: list[threading.Timer] = []
+
+    class Timer(threading.Timer):
+        def start(self) -> None:
+            timers.append(self)
+            super().start()
+
+    monkeypatch.setattr(patience, "SAID_AFTER", 3600.0)
+    monkeypatch.setattr(patience, "threading", SimpleNamespace(Timer=Timer))
+    NOW.set()
+    with patience.PatientClient(trust_env=False, timeout=600) as client:
         assert client.get(slow_server).status_code == 403
-    threading.Event().wait(0.4)
+    (timer,) = timers
+    # Its hour is not over: it ended since it was told to.
+    timer.join(600)
+    assert not timer.is_alive()
     assert caplog.records == []

@@ -27,13 +27,12 @@ column is back at its marks, wherever it had been scrolled to (4).
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from annot.labelstudio.screens import facets_screen, instructions_html
 from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
-from browsing import ADJUDICATE, CONTRASTS, LINES, WAIT_MS, corrected, judging, open_screen, stored, stored_labels
+from browsing import ADJUDICATE, CONTRASTS, LINES, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
@@ -42,6 +41,7 @@ pytestmark = [pytest.mark.studio, pytest.mark.browser]
 INSTRUCTIONS = instructions_html(
     ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, language="en", screen="judge"
 )
+NOTHING_FADES = "() => !document.getAnimations().some(one => one instanceof CSSTransition)"
 SIZES = [(1280, 720), (1440, 900), (1920, 1080)]
 
 
@@ -95,17 +95,17 @@ def test_cannot_judge_asks_for_a_reason_and_replaces_the_grade(studio: Studio, s
         assert screen.page.get_by_text("Skip", exact=True).count() == 0
         screen.choose("1", "1")
         screen.choose("c", "cannot judge")
-        assert screen.page.locator(".a-reasons").is_visible()
+        screen.page.locator(".a-reasons").wait_for()
         screen.press("Control+Enter")
-        screen.page.wait_for_selector("text=Say why this pair cannot be judged", timeout=WAIT_MS)
+        screen.page.wait_for_selector("text=Say why this pair cannot be judged")
         screen.press("Escape")
-        screen.page.wait_for_selector("text=Say why this pair cannot be judged", state="hidden", timeout=WAIT_MS)
+        screen.page.wait_for_selector("text=Say why this pair cannot be judged", state="hidden")
         screen.choose("f", "outside my field")
         screen.submit()
         screen.choose("c", "cannot judge")
         screen.choose("e", "not in English")
         screen.choose("3", "3")
-        assert not screen.page.locator(".a-reasons").is_visible()
+        screen.page.locator(".a-reasons").wait_for(state="hidden")
         screen.submit_last()
     assert [(r.grade, r.cannot_judge, r.flags) for r in stored(studio, project)] == [
         (None, "outside my field", ()),
@@ -117,7 +117,7 @@ def test_nothing_can_be_submitted_without_a_grade(studio: Studio, signed_in: Any
     project = judging(studio, [task(1), task(2)])
     with open_screen(studio, signed_in, project) as screen:
         screen.press("Control+Enter")
-        screen.page.wait_for_selector("text=Give a grade, or say that you cannot judge", timeout=WAIT_MS)
+        screen.page.wait_for_selector("text=Give a grade, or say that you cannot judge")
     assert stored(studio, project) == []
 
 
@@ -130,11 +130,11 @@ def test_only_sentences_of_the_facet_are_marked_and_at_once_when_relabelled(stud
         screen.choose("2", "2")
         screen.page.click(".a-cand p:nth-child(3) .htx-highlight")
         screen.press("b")
-        screen.page.wait_for_selector('.a-cand p:nth-child(3) [data-label$="background"]', timeout=WAIT_MS)
+        screen.page.wait_for_selector('.a-cand p:nth-child(3) [data-label$="background"]')
         assert screen.marked()[-1] == CANDIDATE.sentences[2]
         screen.page.click(".a-query p:nth-child(1) .htx-highlight")
         screen.press("x")
-        screen.page.wait_for_selector('.a-query p:nth-child(1) [data-label$="other"]', timeout=WAIT_MS)
+        screen.page.wait_for_selector('.a-query p:nth-child(1) [data-label$="other"]')
         assert screen.marked() == [QUERY.sentences[1], CANDIDATE.sentences[0], CANDIDATE.sentences[2]]
         screen.submit()
     (reading,) = stored(studio, project)
@@ -162,7 +162,7 @@ def test_an_abstract_without_the_facet_says_so(studio: Studio, signed_in: Any) -
         assert not notes.nth(0).is_visible()
         screen.page.click(".a-cand p:nth-child(2) .htx-highlight")
         screen.press("m")
-        notes.nth(1).wait_for(state="hidden", timeout=WAIT_MS)
+        notes.nth(1).wait_for(state="hidden")
 
 
 def test_chosen_query_sentences_are_marked_whatever_their_label(studio: Studio, signed_in: Any) -> None:
@@ -178,7 +178,7 @@ def test_deleting_a_label_neither_blocks_nor_alters_the_grade(studio: Studio, si
         screen.choose("2", "2")
         screen.page.click(".a-cand p:nth-child(2) .htx-highlight")
         screen.press("Backspace")
-        screen.page.wait_for_selector(".a-cand p:nth-child(2) .htx-highlight", state="detached", timeout=WAIT_MS)
+        screen.page.wait_for_selector(".a-cand p:nth-child(2) .htx-highlight", state="detached")
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.flags) == (2, ())
@@ -189,7 +189,7 @@ def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(stud
     project = judging(studio, [task(1), task(2)], instructions=INSTRUCTIONS)
     with open_screen(studio, signed_in, project) as screen:
         page = screen.page.locator(".lsf-modal-ls__body")
-        page.wait_for(timeout=WAIT_MS)
+        page.wait_for()
         assert "Grade 3: the same method." in page.inner_text()
         assert "Near-identical" in page.inner_text()
         assert page.inner_text().index("Judging") < page.inner_text().index("Keys")
@@ -209,7 +209,8 @@ def test_everything_can_be_read_in_light_and_dark(studio: Studio, signed_in: Any
     with open_screen(studio, signed_in, project, theme=theme) as screen:
         assert screen.page.evaluate("document.documentElement.dataset.colorScheme") == theme.lower()
         screen.choose("c", "cannot judge")
-        time.sleep(0.5)  # colours fade over
+        screen.page.locator(".a-reasons").wait_for()
+        screen.page.wait_for_function(NOTHING_FADES)
         found = screen.page.evaluate(CONTRASTS)
         kinds = {name.split()[0] for name, _ in found}
         assert kinds == {"text", "tag", "mark", "border"}
@@ -274,7 +275,7 @@ def test_the_labels_of_an_abstract_fill_the_window(studio: Studio, signed_in: An
         assert sum(line["seen"] for line in lines) >= 12
         assert [mark["tag"] for mark in screen.marks] == list(long_text(QUERY, 20).labels or ())
         assert screen.marked() == []
-        time.sleep(0.5)  # colours fade over
+        screen.page.wait_for_function(NOTHING_FADES)
         found = screen.page.evaluate(CONTRASTS)
         low = [(name, ratio) for name, ratio in found if ratio < (3.0 if name.startswith(("border", "mark")) else 4.5)]
         assert [name for name, _ in low if name != "tag none"] == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from annot.labelstudio.screens import facets_screen
 from annot.labelstudio.tasks import adjudicate_task, facets_task
-from browsing import ADJUDICATE, WAIT_MS, Screen, corrected, judging, open_screen, stored, stored_labels
+from browsing import ADJUDICATE, Screen, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
 
@@ -49,7 +49,7 @@ def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, 
         screen.page.click(".a-comment input")
         screen.page.keyboard.type("both 1 and 2 come near")
         screen.press("Enter")
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
@@ -99,7 +99,7 @@ def test_a_pair_is_read_judged_and_commented_without_the_mouse(
         assert screen.focus == "comment"
         screen.page.keyboard.type("3 of them are close")
         screen.strike("Enter", control=True)
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
         assert screen.progress.startswith("2 of ")
         screen.submit()
 
@@ -134,7 +134,7 @@ def test_disputes_are_settled_without_the_mouse(studio: Studio, signed_in: Any, 
         assert screen.focus == "comment"
         screen.page.keyboard.type("Neither saw the second aspect.")
         screen.strike("Enter", control=True)
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
         screen.submit()
         screen.choose("c", "cannot judge")
         screen.choose("t", "text missing or broken")
@@ -156,17 +156,17 @@ def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any, 
         for number in range(1, 31):
             screen.press("Alt+.")
             sentence = f".a-query p:nth-child({number}) .htx-highlight"
-            screen.page.wait_for_selector(f"{sentence}.__active", timeout=WAIT_MS)
+            screen.page.wait_for_selector(f"{sentence}.__active")
             if number in (2, 30):
                 # Wherever the column was, the sentence that a key would change is in view.
-                screen.page.wait_for_function(IN_VIEW, arg=sentence, timeout=WAIT_MS)
+                screen.page.wait_for_function(IN_VIEW, arg=sentence)
                 screen.press("x")
-                screen.page.wait_for_selector(f'{sentence}[data-label$="other"]', timeout=WAIT_MS)
+                screen.page.wait_for_selector(f'{sentence}[data-label$="other"]')
         screen.press("Shift+Tab")
         assert screen.focus == "comment"
         screen.page.keyboard.type("x marks a lottery")
         screen.press("Enter")
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
         screen.submit()
         screen.submit_last()
     first, second = stored(studio, project)

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 from annot.errors import StudioError
-from annot.labelstudio import installing, server
+from annot.labelstudio import installing, ports, server
+from free_ports import FreePorts
 
 STAND_IN = f"""#!{sys.executable}
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-hung = os.environ.get("STAND_IN_HANGS")
-if hung and not os.path.exists(hung):
-    open(hung, "w").close()
-    time.sleep(600)
+seen_through = os.environ.get("STAND_IN_HANGS_UNTIL")
+if seen_through and not os.path.exists(seen_through):
+    time.sleep(3600)
 arguments = sys.argv[1:]
 port = int(arguments[arguments.index("--port") + 1])
 print("token", os.environ["LABEL_STUDIO_USER_TOKEN"], flush=True)
@@ -110,7 +110,7 @@ def test_it_outlives_the_program_that_started_it_and_is_found_again(folder: Path
 
 def test_a_process_that_is_not_ours_is_never_stopped(folder: Path) -> None:
     folder.mkdir()
-    with subprocess.Popen(["sleep", "60"]) as stranger:
+    with subprocess.Popen(["sleep", "3600"]) as stranger:
         (folder / "server.pid").write_text(f"{stranger.pid} 8090\n")
         assert server.status(folder) is None
         assert not server.down(folder)
@@ -146,7 +146,7 @@ def test_a_taken_port_is_refused_when_asked_for_and_passed_over_otherwise(
         with pytest.raises(StudioError, match=f"port {port} is taken"):
             start(folder, environ, port=port)
         assert server.status(folder) is None
-        monkeypatch.setattr(server, "FIRST_PORT", port)
+        monkeypatch.setattr(ports, "FIRST_PORT", port)
         assert start(folder, environ).port > port
 
 
@@ -162,9 +162,15 @@ def test_a_server_that_hangs_before_its_first_word_is_started_again(
 ) -> None:
     monkeypatch.setattr(server, "SILENT_SECONDS", 1.0)
     said: list[str] = []
-    hangs = {**environ, "STAND_IN_HANGS": str(tmp_path / "has-hung")}
-    assert server.up(folder, environ=hangs, port=None, say=said.append).healthy
-    assert (tmp_path / "has-hung").exists()
+    seen_through = tmp_path / "seen-through"
+
+    def say(text: str) -> None:
+        said.append(text)
+        if "hangs" in text:
+            seen_through.touch()
+
+    hangs = {**environ, "STAND_IN_HANGS_UNTIL": str(seen_through)}
+    assert server.up(folder, environ=hangs, port=None, say=say).healthy
     assert "hangs" in said[-1]
 
 
@@ -208,8 +214,31 @@ def test_a_failed_installation_is_told_and_leaves_nothing_that_counts(
     assert installing.installed(environ) is None
 
 
-def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound() -> None:
-    with server._free_port(None, last=None) as first, server._free_port(None, last=None) as second:
-        assert first != second
-    with server._free_port(first, last=None) as again:
+def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound(
+    tmp_path: Path, free_ports: FreePorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_ports.port()
+    monkeypatch.setattr(ports, "FIRST_PORT", port)
+    with ports.claimed(None, tmp_path / "one") as first, ports.claimed(None, tmp_path / "other") as second:
+        assert first == port != second
+    with ports.claimed(first, tmp_path / "other") as again:
         assert again == first
+
+
+def test_a_server_that_is_down_keeps_its_port_as_long_as_there_is_another(
+    tmp_path: Path, free_ports: FreePorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_ports.port()
+    monkeypatch.setattr(ports, "FIRST_PORT", port)
+    down, new = tmp_path / "down", tmp_path / "new"
+    down.mkdir()
+    with ports.claimed(None, down) as its:
+        assert its == port
+        (down / "port").write_text(f"{port}\n")
+    with ports.claimed(None, new) as found:
+        assert found > port
+    with ports.claimed(None, down) as its:
+        assert its == port
+    monkeypatch.setattr(ports, "PORTS_TRIED", 1)
+    with ports.claimed(None, new) as found:
+        assert found == port

@@ -25,7 +25,7 @@ from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import Delivery, ProjectSpec
-from fixtures_studio import Studio
+from fixtures_studio import GUARD, Studio
 from labelling_texts import LABELS, SCALE, task
 
 pytestmark = pytest.mark.studio
@@ -74,7 +74,7 @@ def test_an_account_with_another_password_is_not_taken_over(studio: Studio, tmp_
 @pytest.mark.filterwarnings("ignore:The `parse_obj` method:DeprecationWarning")  # the client library's own
 def test_a_personal_token_works_like_a_legacy_one(studio: Studio) -> None:
     account = studio.account("personal")
-    with httpx.Client(base_url=studio.url, trust_env=False, timeout=60.0) as http:
+    with httpx.Client(base_url=studio.url, trust_env=False, timeout=GUARD) as http:
         http.get("/user/login/")
         form = {
             "email": account.email,
@@ -104,7 +104,7 @@ def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio)
         assert found is not None
         assert (found.project_id, found.tasks, found.annotations) == (made, 0, 0)
         assert made != other
-    with httpx.Client(headers={"Authorization": f"Token {studio.token}"}, trust_env=False) as http:
+    with httpx.Client(headers={"Authorization": f"Token {studio.token}"}, trust_env=False, timeout=GUARD) as http:
         assert http.get(f"{studio.url}/api/projects/{made}/").json()["expert_instruction"] == "<b>y</b>"
 
 
@@ -156,7 +156,7 @@ def test_an_answer_that_the_server_has_not_counted_comes_too(studio: Studio) -> 
         first, second = gateway.tasks_of(project)
         given = gateway.annotate(first.task_id, write_result({}, grade=2))
         (database,) = (studio.folder / "data").glob("*.sqlite3")
-        with closing(sqlite3.connect(database, timeout=30.0)) as live, live:
+        with closing(sqlite3.connect(database, timeout=GUARD)) as live, live:
             live.execute("UPDATE task SET total_annotations = 0, is_labeled = 0 WHERE id = ?", (first.task_id,))
         assert gateway.tasks_of(project)[0].annotations == 0
         pulled = {one.key: [annotation["id"] for annotation in one.annotations] for one in gateway.pull(project)}
@@ -185,7 +185,7 @@ def test_an_assessor_gets_the_tasks_in_the_order_of_the_plan(studio: Studio) -> 
         project = studio.project(gateway, SCREEN, TASKS[:5])
         served = []
         token = {"Authorization": f"Token {ann.token}"}
-        with httpx.Client(base_url=studio.url, headers=token, trust_env=False, timeout=60.0) as http:
+        with httpx.Client(base_url=studio.url, headers=token, trust_env=False, timeout=GUARD) as http:
             for _ in range(5):
                 shown = http.get(f"/api/projects/{project}/next").json()
                 served.append(shown["data"]["pair_id"])
@@ -222,6 +222,7 @@ def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio
                 push.stdout.readline()
                 time.sleep(rng.uniform(0.0, 0.6))
                 push.send_signal(signal.SIGKILL)
+        studio.end_what_was_abandoned()
         deliver(gateway, project, [task(number) for number in range(1, count + 1)], batch_size=20)
         keys = Counter(listed.key for listed in gateway.tasks_of(project))
     assert set(keys.values()) == {1}
@@ -262,7 +263,7 @@ def test_a_task_that_waits_is_brought_up_to_date_and_an_answered_one_is_left_alo
 def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
     """The predictions on a task, as the server tells them."""
     headers = {"Authorization": f"Token {studio.token}"}
-    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False, timeout=60.0) as http:
+    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False, timeout=GUARD) as http:
         answer = http.get("/api/predictions/", params={"task": task_id})
     found: list[dict[str, Any]] = answer.json()
     return found

@@ -158,7 +158,7 @@ def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(
     ]
     arguments += ["--device", "cpu", *FAST, "--check-every", 8, "--epochs", 4]
     program = KILLED.format(path=sys.path, step=step, arguments=[str(one) for one in arguments])
-    killed = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    killed = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (tmp_path / "again.training").is_dir()
     assert not (tmp_path / "again").exists()

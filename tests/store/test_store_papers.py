@@ -178,7 +178,7 @@ def test_two_writers_of_one_file_refuse_each_other(tmp_path: Path) -> None:
 
 
 KILLED = """
-import sys, time
+import sys
 from pathlib import Path
 from annot.records import Paper
 from annot.store.paper_writing import PaperWriter
@@ -186,12 +186,13 @@ with PaperWriter(Path(sys.argv[1])) as writer:
     for n in range(12_000):
         writer.add(Paper(f"q{n}", "t", ("s",)))
     print("in the middle", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
 def test_a_writer_killed_in_the_middle_leaves_no_paper_and_the_next_finishes(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "in the middle\n"
         os.kill(writer.pid, signal.SIGKILL)

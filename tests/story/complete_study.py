@@ -20,7 +20,7 @@ from annot.store import people
 from annot.store import projects as projects_on_record
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
-from fixtures_studio import Studio, template_folder
+from fixtures_studio import GUARD, Studio, template_folder
 from studies import Pair, Study, address_of, make_study, quietly
 
 Counting = dict[tuple[str, ...], int | None]
@@ -106,7 +106,7 @@ def counting(study: Study) -> Counting:
 def http(study: Study, method: str, path: str, **more: Any) -> Any:
     """What an administrator does in Label Studio's pages, by its interface."""
     headers = {"Authorization": f"Token {study.studio.token}"}
-    with httpx.Client(base_url=study.studio.url, headers=headers, timeout=60.0, trust_env=False) as client:
+    with httpx.Client(base_url=study.studio.url, headers=headers, timeout=GUARD, trust_env=False) as client:
         answer = client.request(method, path, **more)
     assert answer.status_code < 300, answer.text
     return answer.json() if answer.content else None

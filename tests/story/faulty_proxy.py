@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import httpx
+from annot.labelstudio.patience import PatientClient
+from fixtures_studio import GUARD
 
 Kind = Literal[
     "dropped before", "dropped after", "429", "500", "500 after", "502", "401", "truncated", "late", "twice", "404"
 ]
 WRITES = ("POST", "PATCH", "DELETE")
-LATE_SECONDS = 8.0
-"""Longer than a busy server takes for any request of these tests, twice."""
+PATIENCE = 1.0
+"""Seconds that the program waits for the answer to a request that comes late; for all others it waits as ever."""
 PASSED_ON = ("authorization", "content-type", "accept")
 
 
@@ -31,6 +33,8 @@ class Plan:
     seen: list[str] = field(default_factory=list)
     """The method of every request."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when the command has ended: what is late arrives then."""
 
 
 @contextmanager
@@ -44,8 +48,21 @@ def faulty_proxy(target: str, kind: Kind | None = None, at: int = -1) -> Iterato
         try:
             yield f"http://127.0.0.1:{server.server_port}", plan
         finally:
+            plan.over.set()
             server.shutdown()
             thread.join()
+
+
+def impatient_client(plan: Plan) -> type[PatientClient]:
+    """A client that soon gives up the one request that comes late. The program sends one at a time."""
+
+    class Client(PatientClient):
+        def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+            if len(plan.seen) == plan.at:
+                request.extensions["timeout"] = httpx.Timeout(PATIENCE).as_dict()
+            return super().send(request, **options)
+
+    return Client
 
 
 class _Server(ThreadingHTTPServer):
@@ -79,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(404, b'{"detail": "Invalid page."}', {})
             case _:
                 if kind == "late":
-                    threading.Event().wait(LATE_SECONDS)
+                    plan.over.wait()
                 answer = self._forward(body)
                 if kind == "twice":
                     answer = self._forward(body)
@@ -96,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self, body: bytes) -> httpx.Response:
         headers = {name: self.headers[name] for name in PASSED_ON if name in self.headers}
-        with httpx.Client(timeout=60, trust_env=False) as http:
+        with httpx.Client(timeout=GUARD, trust_env=False) as http:
             return http.request(self.command, f"{self.plan.target}{self.path}", content=body, headers=headers)
 
     def _answer(self, status: int, content: bytes, headers: dict[str, str]) -> None:

@@ -32,7 +32,7 @@ from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.store.projects import Round
 from annot.study.workspace import Workspace, write_file
-from fixtures_studio import PersonGateway, Studio
+from fixtures_studio import GUARD, PersonGateway, Studio
 
 Pair = tuple[str, ...]
 
@@ -165,7 +165,7 @@ class Study:
 
     def _get(self, path: str, **query: str) -> Any:
         headers = {"Authorization": f"Token {self.studio.token}"}
-        with httpx.Client(base_url=self.studio.url, headers=headers, timeout=120.0, trust_env=False) as http:
+        with httpx.Client(base_url=self.studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
             answer = http.get(path, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()

@@ -87,6 +87,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     # Killed in the middle, three times: the next push brings what is missing, and nothing twice.
     for seconds in (0.3, 0.7, 1.1):
         command(["train", "push", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
+    studio.end_what_was_abandoned()
     send(study)
     assert send(study) == ([("a3", 10, 0)], [("a3", 5, 0)])
     assert len(study.on_server("a3", "train")) == len(on_screen(study, "a3", "train")) == 10

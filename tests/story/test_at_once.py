@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fixtures_studio import Studio
+from fixtures_studio import GUARD, Studio
 from studies import Study, make_study
 
 pytestmark = pytest.mark.studio
@@ -34,7 +34,7 @@ def test_two_pushes_within_a_second_send_each_task_once(studio: Studio, tmp_path
     refusing = make_study(tmp_path / "refusing", studio, name="at-once", per_method=4)
     waiting = refusing.copy(tmp_path / "waiting", "at-once-waiting")
     both = [started(refusing, "push"), started(refusing, "push")]
-    told = [process.communicate(timeout=120) for process in both]
+    told = [process.communicate(timeout=GUARD) for process in both]
     codes = sorted(process.returncode for process in both)
     # The second is refused, or comes when the first is over, and then finds everything sent.
     assert codes in ([0, 1], [0, 0])
@@ -43,8 +43,8 @@ def test_two_pushes_within_a_second_send_each_task_once(studio: Studio, tmp_path
         assert bool(out) == (process.returncode == 0)
     assert_each_task_once(refusing)
 
-    both = [started(waiting, "push", "--wait", "100") for _ in range(2)]
+    both = [started(waiting, "push", "--wait", "600") for _ in range(2)]
     for process in both:
-        process.communicate(timeout=200)
+        process.communicate(timeout=GUARD)
     assert [process.returncode for process in both] == [0, 0]
     assert_each_task_once(waiting)

@@ -23,7 +23,7 @@ from annot.store import projects
 from annot.store.database import open_store
 from annot.store.projects import Round
 from command_line import annot, annot_done
-from fixtures_studio import Studio
+from fixtures_studio import GUARD, Studio
 from studies import Pair, Study, address_of, make_study, quietly
 from test_killed import grades_of
 
@@ -61,7 +61,8 @@ def found(study: Study) -> dict[str, list[str]]:
 
 def on_the_server(study: Study, method: str, path: str, **body: Any) -> None:
     headers = {"Authorization": f"Token {study.studio.token}"}
-    answer = httpx.request(method, f"{study.studio.url}{path}", headers=headers, json=body, trust_env=False)
+    with httpx.Client(base_url=study.studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
+        answer = http.request(method, path, json=body)
     assert answer.is_success, answer.text
 
 

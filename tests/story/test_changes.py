@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import tempfile
 from collections import Counter
@@ -27,7 +26,8 @@ from annot.store import judgements, people
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
-from fixtures_studio import Studio, template_folder
+from fixtures_studio import GUARD, Studio, template_folder
+from free_ports import FreePorts
 from studies import PEOPLE, Pair, Study, add_people, draw_pools, make_study, quietly
 
 pytestmark = pytest.mark.studio
@@ -315,7 +315,7 @@ def people_ids(study: Study) -> dict[str, int | None]:
 def remove_account(studio: Studio, user_id: int | None) -> None:
     """What an administrator does who takes a person off the organisation."""
     headers = {"Authorization": f"Token {studio.token}"}
-    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False) as http:
+    with httpx.Client(base_url=studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
         answer = http.delete(f"/api/organizations/1/memberships/{user_id}/")
     assert answer.status_code in (200, 204), answer.text
 
@@ -369,7 +369,7 @@ def up(folder: Path, port: int | None = None) -> server.Server:
 
 
 def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(
-    own_server: Studio, tmp_path: Path
+    own_server: Studio, tmp_path: Path, free_ports: FreePorts
 ) -> None:
     study = make_study(tmp_path / "study", own_server, name="restarted", per_method=3)
     send(study)
@@ -387,10 +387,7 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
         send(study)
     assert exported(study) == held
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        another = free.getsockname()[1]
-    own_server.url = up(own_server.folder, port=another).url
+    own_server.url = up(own_server.folder, port=free_ports.port()).url
     assert row(fetch(study), "a1").judged == 2
     assert exported(study) == held
     assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]

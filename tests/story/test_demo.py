@@ -60,6 +60,9 @@ def demonstration(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> I
     shutil.copytree(template_folder(), studio_data)
     try:
         kill_demo(folder, in_step="8/12", after=6.0)
+        own = server.status(studio_data)
+        assert own is not None
+        Studio(own.url, server.credentials(studio_data).token, studio_data).end_what_was_abandoned()
         yield run_demo(folder)
     finally:
         server.down(studio_data)

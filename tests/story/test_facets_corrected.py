@@ -17,12 +17,11 @@ from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 from complete_study import http
-from fixtures_studio import Studio
+from fixtures_studio import Studio, written
 from studies import Study, address_of, make_study, quietly
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
-WAIT_MS = 30_000
 HALT = "fic0802"
 """The paper of the first query, for background; the other is fic0903, for method."""
 
@@ -45,11 +44,6 @@ def on_record(ws: Workspace) -> tuple[dict[str, tuple[tuple[str, ...], str]], di
         return labels, {query.query_id: query for query in read_queries(session)}
 
 
-def answered(response: Any) -> bool:
-    """Whether the server answers to a submitted answer."""
-    return response.request.method == "POST" and response.url.split("?")[0].rstrip("/").endswith("/annotations")
-
-
 def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]]) -> None:
     """Log in as a1, give these sentences (from 1) of the first abstract other labels by their keys, and submit both."""
     studio = study.studio
@@ -64,14 +58,14 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
         page.fill("input[name=email]", address_of("a1"))
         page.fill("input[name=password]", lines[address_of("a1")])
         page.click("button[type=submit]")
-        page.wait_for_url(lambda at: "/user/login" not in at, timeout=WAIT_MS)
+        page.wait_for_url(lambda at: "/user/login" not in at)
         page.goto(url)
-        page.wait_for_selector(".lsf-modal-ls__body", timeout=WAIT_MS)
+        page.wait_for_selector(".lsf-modal-ls__body")
         assert "Correcting the labels" in page.locator(".lsf-modal-ls__body").inner_text()
         page.keyboard.press("Escape")
-        page.wait_for_selector(".lsf-modal-ls__body", state="detached", timeout=WAIT_MS)
-        page.wait_for_selector(".a-query .htx-highlight", timeout=WAIT_MS)
-        page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
+        page.wait_for_selector(".lsf-modal-ls__body", state="detached")
+        page.wait_for_selector(".a-query .htx-highlight")
+        page.wait_for_selector("button[name=submit]:not([disabled])")
         boxes = [page.locator(one).bounding_box() for one in (".a-side", ".a-labels", ".a-comment")]
         assert all(box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
         assert not page.locator(".a-none").is_visible()
@@ -80,21 +74,19 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
             while at < number:
                 page.keyboard.press("Alt+.")
                 at += 1
-                page.wait_for_selector(f".a-query p:nth-child({at}) .htx-highlight.__active", timeout=WAIT_MS)
+                page.wait_for_selector(f".a-query p:nth-child({at}) .htx-highlight.__active")
             page.keyboard.press(key)
             label = {"m": "method", "r": "result", "b": "background"}[key]
-            page.wait_for_selector(f'.a-query p:nth-child({number}) [data-label$="{label}"]', timeout=WAIT_MS)
+            page.wait_for_selector(f'.a-query p:nth-child({number}) [data-label$="{label}"]')
         for progress in ("1 of 2", "2 of 2"):
             assert page.locator(".a-facet h4").nth(2).inner_text() == progress
-            page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
-            # The page turns to the next task before the server has written the answer: wait for both.
-            with page.expect_response(answered, timeout=WAIT_MS) as taken:
+            page.wait_for_selector("button[name=submit]:not([disabled])")
+            with written(page):
                 page.keyboard.press("Control+Enter")
-            assert taken.value.status == 201
             changed = "(old) => document.querySelector('.a-facet h4:nth-child(3)')?.textContent !== old"
-            page.wait_for_function(changed, arg=progress, timeout=WAIT_MS)
+            page.wait_for_function(changed, arg=progress)
             if progress == "1 of 2":
-                page.wait_for_selector(".a-query .htx-highlight", timeout=WAIT_MS)
+                page.wait_for_selector(".a-query .htx-highlight")
     finally:
         context.close()
 

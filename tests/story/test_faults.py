@@ -16,13 +16,13 @@ from typing import get_args
 
 import pytest
 from annot.errors import StudioError
-from annot.labelstudio import delivery, door, gateway
+from annot.labelstudio import delivery, gateway, patience
 from annot.steps import adjudicate, pull, push
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-from faulty_proxy import LATE_SECONDS, WRITES, Kind, faulty_proxy
+from faulty_proxy import WRITES, Kind, faulty_proxy, impatient_client
 from fixtures_studio import Studio
 from studies import Study, make_study, quietly
 from test_killed import assert_each_task_once, grades_of
@@ -107,7 +107,7 @@ def test_run_again_it_ends_in_the_planned_state(
     with faulty_proxy(studio.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
-                patch.setattr(door, "TIMEOUT_SECONDS", LATE_SECONDS / 2)
+                patch.setattr(patience, "PatientClient", impatient_client(plan))
             step(study.workspace, url, studio.token)
         assert at < len(plan.seen) <= len(requests) + MOST_MORE
     if expected is not None:

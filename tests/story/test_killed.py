@@ -76,6 +76,7 @@ def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int,
         done += code == KILLED
         if code == 0:
             seconds = min(seconds, ran)
+        copy.studio.end_what_was_abandoned()
         yield copy
         if done == kills:
             return

@@ -17,7 +17,7 @@ import pytest
 from annot.study.measured import agreement_of
 from annot.study.snapshot import read_snapshot
 from command_line import Result
-from fixtures_studio import Studio
+from fixtures_studio import GUARD, Studio
 from studies import TOKENS, Pair, Study, make_study
 
 pytestmark = pytest.mark.studio
@@ -43,7 +43,7 @@ def next_task(study: Study, name: str) -> dict[str, Any]:
     with study.as_person(name):
         token = TOKENS[study.studio.folder, name]
     (project,) = study.projects()[name]
-    with httpx.Client(base_url=study.studio.url, headers={"Authorization": f"Token {token}"}, timeout=60.0) as http:
+    with httpx.Client(base_url=study.studio.url, headers={"Authorization": f"Token {token}"}, timeout=GUARD) as http:
         found: dict[str, Any] = http.get(f"/api/projects/{project}/next").raise_for_status().json()
     return found
 

@@ -37,6 +37,21 @@ def with_template(folder: Path, day: int) -> None:
         connection.execute("UPDATE organization SET created_at = ?", (f"2031-01-{day:02} 00:00:00",))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """However much of it others take at the moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
+        yield
+
+
+def meminfo(folder: Path, *, available: int) -> Path:
+    """What Linux tells of a machine on which so many kB are free."""
+    path = folder / "meminfo"
+    path.write_text(f"MemTotal:  {2 * available} kB\nMemAvailable:  {available} kB\n")
+    return path
+
+
 @pytest.fixture(scope="module")
 def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
     """A study whose people have their servers, started by the command; `studio` has made the template."""
@@ -241,9 +256,7 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 ) -> None:
     make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
     fill_study(Workspace.open(tmp_path / "study"), per_method=1)
-    meminfo = tmp_path / "meminfo"
-    meminfo.write_text("MemTotal:  4000000 kB\nMemAvailable:  1500000 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
     assert "3 server(s) to start" in refused.message()

@@ -142,6 +142,6 @@ def test_a_whole_collection_is_scored_in_seconds(name: str) -> None:
     align = align_by(name, temperature=0.5, whole_temperature=5000, eps=EPS)
     started = time.process_time()
     found = alignment.rank(topics, vectors, kind="l2", align=align)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
     assert sum(map(len, found.rankings.values())) == 6244
     assert found.unconverged == 0

@@ -26,7 +26,7 @@ BURST_SECONDS = 5.0
 """After a hint: who judges sends one answer after the other, and one pull brings them all."""
 MOST_BYTES = 65536
 """Of a request; without its payload the server sends less than a hundred."""
-CALLER_SECONDS = 5.0
+CALLER_SECONDS = 60.0
 """After so long without a byte a caller is dropped."""
 
 
@@ -103,10 +103,11 @@ def _listener(address: str, place: tuple[str, int], path: str, happened: threadi
             known = hmac.compare_digest(self.path.encode(), path.encode())
             length = self.headers.get("Content-Length", "")
             self.rfile.read(min(int(length) if length.isascii() and length.isdigit() else 0, MOST_BYTES))
-            self.send_response(204 if known else 404)
-            self.end_headers()
+            # First of all: the server waits for an answer for a second, and may be gone by now.
             if known:
                 happened.set()
+            self.send_response(204 if known else 404)
+            self.end_headers()
 
         def log_message(self, format: str, *values: object) -> None:
             """Say nothing: the path is a secret."""

@@ -7,17 +7,15 @@ folder; nothing else is ever waited for or stopped.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -25,18 +23,21 @@ from typing import NamedTuple
 import httpx
 
 from annot.errors import StudioError
+from annot.labelstudio import ports
 from annot.labelstudio.installing import ensure_installed, locked, tail
+from annot.labelstudio.patience import PatientClient
 
-HOST = "127.0.0.1"
-FIRST_PORT = 8090
-PORTS_TRIED = 50
 START_SECONDS = 600.0
 """The first start migrates an empty database: about a minute on two cores, more when they are busy."""
 SILENT_SECONDS = 90.0
 """A server says its first word within seconds. One start in some hundreds hangs before that, for ever."""
 
 STOP_SECONDS = 20.0
-PORT_SECONDS = 5.0
+"""How long a server may take to end by itself."""
+GONE_SECONDS = 60.0
+"""How long a machine that is too busy for anything may take to clear away a process that was killed, and its port."""
+ANSWER_SECONDS = 60.0
+"""A busy server answers late; one that is not there is refused at once."""
 ADMINISTRATOR = "lead@annot.example"
 
 
@@ -70,8 +71,8 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     with locked(folder / "lock"):
         if status(folder) is not None:
             return _wait_until_healthy(folder)
-        with _free_port(port, last=_number_in(folder / "port")) as chosen:
-            say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
+        with ports.claimed(port, folder) as chosen:
+            say(f"starting Label Studio at http://{ports.HOST}:{chosen} (the first start takes about a minute)")
             said = _log_size(folder)
             _spawn(program, folder, chosen, environ)
             if not _speaks(folder, said) and (hung := _process(folder)) is not None:
@@ -101,7 +102,7 @@ def status(folder: Path) -> Server | None:
     if found is None:
         return None
     pid, port = found
-    url = f"http://{HOST}:{port}"
+    url = f"http://{ports.HOST}:{port}"
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
 
@@ -145,33 +146,35 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
         # at once are answered in half the time.
         "LABEL_STUDIO_AZURE_MOUNT_FIX": "true",
     }
-    command = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+    command = [str(program), "start", "--no-browser", "--internal-host", ports.HOST, "--port", str(port)]
     command += ["--data-dir", str(data)]
     # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
-    # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly.
-    become = 'echo "$$" > "$0" && exec "$@"'
+    # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly. It gives
+    # up our end of the pipe when it becomes the server, and that is waited for, however long it takes.
+    become = 'echo "$$" > "$0" && exec "$@" >> server.log 2>&1'
     with (folder / "server.log").open("a", encoding="utf-8") as log:
         subprocess.run(
             ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, str(folder / "server.pid"), *command],
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdout=subprocess.PIPE,
+            stderr=log,
             cwd=folder,
             env=environment,
             start_new_session=True,
             check=True,
         )
+    # While a process becomes another one it has no command line.
     _comes_true(lambda: _process(folder) is not None, within=STOP_SECONDS)
 
 
 def _end(folder: Path, pid: int, port: int) -> None:
     """End this server, by force where it does not end by itself."""
-    for stop in (signal.SIGTERM, signal.SIGKILL):
+    for stop, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, GONE_SECONDS)):
         with suppress(ProcessLookupError):
             os.killpg(os.getpgid(pid), stop)
-        if _comes_true(lambda: _process(folder) is None, within=STOP_SECONDS):
+        if _comes_true(lambda: _process(folder) is None, within=seconds):
             # An ending process loses its command line a moment before its port: who starts again wants it back.
-            _comes_true(lambda: _can_bind(port), within=PORT_SECONDS)
+            _comes_true(lambda: ports.is_free(port), within=GONE_SECONDS)
             return
     raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
 
@@ -223,41 +226,12 @@ def _log_tail(folder: Path) -> str:
     return text.replace(admin.token, "[token]").replace(admin.password, "[password]")
 
 
-@contextmanager
-def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
-    """`port`, or the one it had the last time (people keep links), or the first free one.
-
-    It is ours until the context ends: Label Studio binds it only after a minute of migrations, and on a port that was
-    taken in between it would move to the next one without a word.
-    """
-    candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
-    for candidate in candidates:
-        if not _can_bind(candidate):
-            continue
-        with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a") as claim:
-            try:
-                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue
-            yield candidate
-            return
-    what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
-    raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
-
-
-def _can_bind(port: int) -> bool:
-    try:
-        socket.create_server((HOST, port)).close()
-    except OSError:
-        return False
-    return True
-
-
 def _is_healthy(url: str, token: str) -> bool:
     """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
     headers = {"Authorization": f"Token {token}"}
     try:
-        answer = httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=5.0, trust_env=False)
+        with PatientClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
+            answer = client.get(f"{url}/api/current-user/whoami", headers=headers)
     except httpx.HTTPError:
         return False
     return answer.status_code == 200
@@ -265,16 +239,8 @@ def _is_healthy(url: str, token: str) -> bool:
 
 def _process(folder: Path) -> tuple[int, int] | None:
     """Process id and port of our running server."""
-    pid, port = _number_in(folder / "server.pid"), _number_in(folder / "port")
+    pid, port = ports.number_in(folder / "server.pid"), ports.kept(folder)
     return (pid, port) if pid and port and _is_ours(pid, folder) else None
-
-
-def _number_in(path: Path) -> int | None:
-    """The number that a file begins with."""
-    try:
-        return int(path.read_text(encoding="utf-8").split()[0])
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def _is_ours(pid: int, folder: Path) -> bool:

@@ -143,12 +143,13 @@ def _private(ws: Workspace) -> Iterator[Finding]:
 def _server(ws: Workspace, person: str | None) -> tuple[str, list[Finding]]:
     with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
+    asked = datetime.now(UTC)
     seen = exposure.look(address)
-    now = datetime.now(UTC)
+    answered = datetime.now(UTC)
     return f"{address}, Label Studio {release}", [
         *_release(release),
         *_open(address, seen),
-        *_clock(address, seen, now),
+        *_clock(address, seen, asked, answered),
     ]
 
 
@@ -185,10 +186,11 @@ def _open(address: str, seen: exposure.Exposure) -> Iterator[Finding]:
         )
 
 
-def _clock(address: str, seen: exposure.Exposure, now: datetime) -> Iterator[Finding]:
+def _clock(address: str, seen: exposure.Exposure, asked: datetime, answered: datetime) -> Iterator[Finding]:
+    """Whether the server's clock tells a moment from before it was asked, or after its answer was there."""
     if seen.clock is None:
         return
-    apart = (seen.clock - now).total_seconds()
+    apart = (seen.clock - min(max(seen.clock, asked), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Finding(

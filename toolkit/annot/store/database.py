@@ -24,7 +24,8 @@ from annot.store import migrations
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
-_CONNECT_SECONDS = 10
+CONNECT_SECONDS = 30
+"""A busy server takes its time; one that is not there refuses at once."""
 _FAULTS = (
     (
         ("database is locked", "database table is locked", "lock timeout"),
@@ -208,7 +209,7 @@ def _address_for_reading(path: Path) -> str:
 def _open_server(url: URL, *, wait_seconds: float) -> Store:
     try:
         engine = create_engine(
-            url, connect_args={"connect_timeout": _CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
+            url, connect_args={"connect_timeout": CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
         )
     except ModuleNotFoundError:
         raise StoreError("the driver psycopg is not installed", hint="pip install 'annot[postgres]'") from None

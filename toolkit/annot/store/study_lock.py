@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from annot.errors import BusyError, StoreError
-from annot.store.database import WRITE_LOCK, in_words, parse_url, password_of, place_of
+from annot.store.database import CONNECT_SECONDS, WRITE_LOCK, in_words, parse_url, password_of, place_of
 
 STUDY_LOCK = WRITE_LOCK + 1
 """The advisory lock of PostgreSQL that stands for "a command changes the study"."""
@@ -138,9 +138,10 @@ def _locked(handle: int, path: Path) -> bool:
 
 @contextmanager
 def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
+    given = {"connect_timeout": CONNECT_SECONDS}
     try:
         # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
-        engine = create_engine(place, poolclass=NullPool, connect_args={"connect_timeout": 10}, hide_parameters=True)
+        engine = create_engine(place, poolclass=NullPool, connect_args=given, hide_parameters=True)
     except ModuleNotFoundError:
         # Opening the store tells how to get the driver.
         yield

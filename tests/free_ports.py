@@ -1,0 +1,37 @@
+"""Ports of this machine that nobody else takes while a test has them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+
+class FreePorts:
+    """Gives ports that are bound, so that the system gives them to nobody, and at which a server can listen all the
+    same: both sides allow that the address is used again."""
+
+    def __init__(self, held: ExitStack) -> None:
+        self._held = held
+
+    def port(self) -> int:
+        """A port on the loopback device that is the test's own until its end."""
+        return self._bound("127.0.0.1")
+
+    def address(self, host: str = "127.0.0.1") -> str:
+        """`HOST:PORT`, as `port` gives it."""
+        return f"{host}:{self._bound(host)}"
+
+    def _bound(self, host: str) -> int:
+        own = self._held.enter_context(socket.socket())
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        own.bind((host, 0))
+        port: int = own.getsockname()[1]
+        return port
+
+
+@contextmanager
+def held_ports() -> Iterator[FreePorts]:
+    """Ports that are held until the context ends."""
+    with ExitStack() as held:
+        yield FreePorts(held)
