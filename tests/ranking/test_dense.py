@@ -170,6 +170,9 @@ def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, met
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError, match=f"row {RUN + 5}: not finite"):
         vectors.rank(loaded, ["d7"], corpus=strings_of(ids), depths=np.array([2]))
+    with pytest.raises(InputError) as caught:
+        vectors.rank(loaded, ["d7", f"d{RUN + 5}"], corpus=strings_of(ids), depths=np.array([2, 2]))
+    assert caught.value.faults == (f"d{RUN + 5}: not finite",)
 
 
 def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> None:

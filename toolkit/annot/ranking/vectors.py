@@ -95,6 +95,11 @@ def rank(
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
+    broken = [
+        f"{paper_id}: not finite" for paper_id, row in zip(queries, wanted, strict=True) if not np.isfinite(row).all()
+    ]
+    if broken:
+        raise InputError(f"{vectors.model}: the vector of {len(broken)} query paper(s) is not finite", faults=broken)
     source = vectors.matrix if vectors.source is None else vectors.source
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
