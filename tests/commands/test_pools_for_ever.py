@@ -250,3 +250,19 @@ def test_the_hash_on_record_is_of_all_rankings_that_a_topped_up_pool_follows_fro
         name: [line for one in names for line in on_disk[one] if line.split()[0] == name] for name, names in of.items()
     }
     assert hashes == {name: sha256("".join(found).encode()).hexdigest() for name, found in lines.items()}
+
+
+def test_a_query_that_is_drawn_again_leaves_the_rankings_of_the_others_as_they_are(
+    pooled: Workspace, annot: Annot
+) -> None:
+    def on_disk() -> dict[str, list[str]]:
+        return {path.stem: path.read_text().splitlines() for path in pooled.rankings.glob("*.run")}
+
+    before = on_disk()
+    done(annot, "pool", "--query", "p12-method", "--ranking-depth", "7")
+    for method, rows in on_disk().items():
+        others = [row for row in before[method] if row.startswith("p5 ")]
+        assert rows == [*[row for row in before[method] if row.startswith("p12 ")][:7], *others]
+    replayed(annot)
+    done(annot, "pool", "--query", "p12-method", "--ranking-depth", "500")
+    assert on_disk() == before
