@@ -76,12 +76,9 @@ def open_index(
         by_threads = not engine.cluster and engine.processes <= FEW
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
+    found = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
     places = places_of(ws, scratch, keep=scratch is None)
-    given = {
-        name: _searched(vectors_of(ws, name), ws.vectors / name, machine)
-        for name in methods
-        if name not in METHODS and name != LSA
-    }
+    given = {name: _searched(one, ws.vectors / name, machine) for name, one in found.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     word_vectors, averaged = None, {}
     variants = [VARIANTS[name] for name in methods if name in VARIANTS]
@@ -92,8 +89,8 @@ def open_index(
         word_vectors = wordvectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
     if LSA in methods:
-        found = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
-        given[LSA] = _searched(found, lsa_place(places), machine)
+        made = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        given[LSA] = _searched(made, lsa_place(places), machine)
     bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
     return Index(bench, places.corpus_sha256)
 
