@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,9 @@ hypothesis.settings.register_profile("annot", deadline=None, suppress_health_che
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
 patience.SAID_AFTER = 3600.0
+# Whoever starts the tests in the background may have Ctrl-C ignored in all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
