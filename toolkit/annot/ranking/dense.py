@@ -117,7 +117,8 @@ class _Scan:
             if not np.isfinite(squares).all():
                 at = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
                 raise InputError(f"row {at}: not finite, or too long", hint="is the file of the vectors damaged?")
-            scores = self.moved @ rows.T
+            # One query is the centre itself.
+            scores = self.moved @ rows.T if self.lengths.any() else np.zeros((len(self.moved), len(rows)), np.float32)
             if self.metric == "l2":
                 longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
                 error = 2 * self.gamma * (longest + self.lengths) ** 2

@@ -103,7 +103,10 @@ def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
         file = open_papers(path)
         for group in range(file.num_row_groups):
             titles = file.read_row_group(group, columns=["title"], use_threads=False).column(0).combine_chunks()
-            strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
+            strange = pc.invert(pc.string_is_ascii(titles))
+            text = titles.buffers()[2]
+            if text is not None and b"\n" in text.to_pybytes():
+                strange = pc.or_(strange, pc.match_substring(titles, "\n"))
             plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
             rows = pc.indices_nonzero(pc.or_(plain, strange))
             if len(rows):
