@@ -69,9 +69,10 @@ def peak(folder: Path, work: str, *, shards: int) -> int:
 
 @pytest.mark.parametrize("work", ["words", "lsa"])
 def test_the_peak_does_not_grow_with_the_papers(work: str, tmp_path: Path) -> None:
-    small, large = (peak(tmp_path / f"{shards}", work, shards=shards) for shards in (5, 17))
-    # 48,000 more papers of 120 words. Held whole, their counts alone take 46 MB, their vectors 38.
-    assert large - small < 30e6
+    small, large = (peak(tmp_path / f"{shards}", work, shards=shards) for shards in (5, 33))
+    # 112,000 more papers of 120 words. Held whole, their counts alone take 107 MB, their vectors 90. Some 10 to 30
+    # MB come of the papers' ids, and of threads that are at work on more or fewer parts at once.
+    assert large - small < 60e6
     assert large < OVERHEAD
 
 
