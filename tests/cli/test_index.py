@@ -37,6 +37,7 @@ def in_small_groups(folder: Path, *, rows: int = 7) -> None:
 def small_shards(monkeypatch: pytest.MonkeyPatch, *, papers: int) -> None:
     monkeypatch.setattr(index_parts, "PAPERS", papers)
     monkeypatch.setattr(index_parts, "LEAST", 3)
+    monkeypatch.setattr(index_parts, "AT_ONCE", 3)
 
 
 def shards(folder: Path) -> dict[str, int]:

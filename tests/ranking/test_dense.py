@@ -11,7 +11,7 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.ordering import ranked
 from annot.ranking import dense, vectors
-from annot.ranking.dense import RUN, Metric, search
+from annot.ranking.dense import RUN, Metric, Parts, search
 from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors, VectorsWriter
 from annot.records import Ranking, ScoredDoc
@@ -43,6 +43,25 @@ def test_ties_at_the_boundary_are_settled_by_id(matrix: np.ndarray, metric: Metr
         patch.setattr(dense, "BLOCK", block)
         found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.full(len(queries), depth))
     assert list(found) == [brute_force(ids, matrix, query, metric, depth) for query in queries]
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+def test_runs_blocks_and_parts_change_no_ranking(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    matrix = rng.normal(size=(500, 6)).astype(np.float32)
+    matrix[rng.random(500) < 0.1] = 0
+    usable = rng.random(500) < 0.7
+    ids = [f"d{number}" for number in rng.permutation(500)]
+    queries = np.concatenate([matrix[:3], matrix[-3:]])
+    monkeypatch.setattr(dense, "RUN", 70)
+    monkeypatch.setattr(dense, "BLOCK", 6 * 16)
+    source = Parts([matrix[:130], matrix[130:131], matrix[131:]])
+    depths = np.array([1, 20, 400, 20, 20, 20])
+    found = search(source, strings_of(ids), queries, metric=metric, depths=depths, usable=usable)
+    there = np.where(usable[:, None], matrix, 0)
+    assert list(found) == [
+        brute_force(ids, there, query, metric, depth) for query, depth in zip(queries, depths.tolist(), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("metric", get_args(Metric))
