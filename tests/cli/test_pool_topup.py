@@ -350,6 +350,9 @@ def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_no
     annot_done("pool", "--query", "fic0101-method", "--without", "lsa", folder=folder)
     manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert manifest["not_ranked"] == {"lsa": ["fic0101"]}
+    annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
+    again = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert again["not_ranked"] == {"lsa": ["fic0101"]}, "another query that is drawn again changes nothing of it"
     assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
     lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
     assert lacking.exit_code == 2
