@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from itertools import combinations
@@ -29,7 +30,7 @@ from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace
-from hypothesis import given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 
@@ -44,7 +45,7 @@ def study(folder: Path, corpus: list[Paper]) -> Workspace:
 
 
 def groups_of(ws: Workspace) -> set[tuple[str, ...]]:
-    return set(near_duplicates(ws, keep=True, advance=lambda done, total: None))
+    return set(near_duplicates(ws, keep=True, advance=lambda done, total: None).texts)
 
 
 def word_shingles(sentences: tuple[str, ...]) -> set[tuple[str, ...]]:
@@ -131,6 +132,39 @@ def test_planted_near_duplicates_are_found_whatever_their_title(tmp_path: Path, 
     assert {group for group in without if len(group) > 1} == before
 
 
+names = st.text(
+    st.one_of(st.sampled_from("aAbB1 -_'.\n\0ßẞﬁfiİıſsKkéÉ①²"), st.characters(exclude_categories=["Cs"])), max_size=6
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(names, min_size=1, max_size=12))
+@example(["A b\nB", "ab b", "ﬁ", "fi", "FI!", "", "--", "K"])
+def test_the_twins_of_a_paper_are_those_whose_normalised_title_is_its_own(tmp_path: Path, titles: list[str]) -> None:
+    ws = Workspace.open(tmp_path) if (tmp_path / "annot.toml").is_file() else study(tmp_path, [Paper("a", "b", ("c",))])
+    for path in ws.corpus.glob("*.parquet"):
+        path.unlink()
+    papers = [Paper(str(at), title, (f"About {at}.",)) for at, title in enumerate(titles)]
+    for half in (papers[::2], papers[1::2]):
+        with PaperWriter(ws.corpus) as writer:
+            for paper in half:
+                writer.add(paper)
+    write_corpus_manifest(ws)
+    found = near_duplicates(ws, keep=True, advance=lambda done, total: None).twins(
+        ["absent", *map(str, range(len(titles)))]
+    )
+    title_of = {paper.paper_id: normalised_title(paper.title) for paper in papers}
+    assert found.pop("absent") == ()
+    assert found == {
+        name: tuple(
+            other.paper_id
+            for other in (*papers[::2], *papers[1::2])
+            if title and other.paper_id != name and title_of[other.paper_id] == title
+        )
+        for name, title in title_of.items()
+    }
+
+
 def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: Path) -> None:
     """The null at scale: drawn from 300 words, under fifty titles."""
     rng = random.Random(9)
@@ -177,6 +211,10 @@ def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None
     kept.write_text(kept.read_text().replace('"b"', '"x"'))
     assert groups_of(ws) == {("a", "x")}
     kept.write_text("{")
+    assert groups_of(ws) == {("a", "b")}
+    # As it was written before it told of titles.
+    record = json.loads(kept.read_text())
+    kept.write_text(json.dumps({"corpus": record["corpus"], "settings": record["settings"], "groups": [["x", "y"]]}))
     assert groups_of(ws) == {("a", "b")}
     with PaperWriter(ws.corpus) as writer:
         writer.add(Paper("d", "Other title", text))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import drawn, made, paper
@@ -41,8 +42,9 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
     ws: Workspace, annot: Callable[..., Result], lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(ws, annot, lines)
+    alike = near_duplicates(ws, keep=False, advance=lambda done, total: None)
     with monkeypatch.context() as patched:
-        patched.setattr("annot.study.admission.near_duplicates", lambda ws, keep, advance: ())
+        patched.setattr("annot.steps.pool.near_duplicates", lambda ws, keep, advance: alike._replace(texts=()))
         assert annot("pool", "--per-method", "60").exit_code == 0
     before = drawn(ws)
     assert {"p15", "twice15"} <= before["p5"]

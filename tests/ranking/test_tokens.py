@@ -18,6 +18,7 @@ from annot.records import Paper
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexed import batches, corpus_of
+from numpy.typing import NDArray
 
 SCIKIT = re.compile(r"(?u)\b\w\w+\b")
 WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
@@ -123,7 +124,8 @@ def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path)
     back = storage.load(tmp_path / "shard", kind="k").arrays
     assert set(back) == set(arrays)
     for name, array in arrays.items():
-        assert isinstance(back[name], np.memmap)
+        assert not back[name].flags.writeable
+        assert back[name].base is not None
         assert np.array_equal(back[name], array)
     assert storage.faults(tmp_path / "shard") == []
     with (tmp_path / "shard" / "pieces_utf8.npy").open("r+b") as file:
@@ -133,6 +135,26 @@ def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path)
     told = "\n".join(storage.faults(tmp_path / "shard"))
     assert "pieces_utf8.npy: found" in told
     assert "title_ids.npy: found no file" in told
+
+
+@pytest.mark.parametrize("array", [np.zeros((0, 3), np.float32), np.asfortranarray(np.arange(6.0).reshape(2, 3))])
+def test_an_array_is_mapped_as_numpy_loads_it(tmp_path: Path, array: NDArray[np.floating]) -> None:
+    np.save(tmp_path / "a.npy", array)
+    found = storage.mapped(tmp_path / "a.npy")
+    assert (found.shape, found.dtype, found.flags.writeable) == (array.shape, array.dtype, False)
+    assert np.array_equal(found, np.load(tmp_path / "a.npy"))
+
+
+def test_a_file_that_is_cut_short_or_of_another_version_is_not_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(9))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="smaller"):
+        storage.mapped(path)
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, np.arange(9), version=(2, 0))
+    with pytest.raises(ValueError, match="version"):
+        storage.mapped(path)
 
 
 def test_a_folder_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:

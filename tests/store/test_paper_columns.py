@@ -5,42 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow.parquet
-from annot.corpus_filters import normalised_title
 from annot.records import Paper
-from annot.store.paper_columns import groups_of, ids_by_title, known_ids, read_columns
+from annot.store.paper_columns import groups_of, known_ids, read_columns
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import read_papers
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-titles = st.text(
-    st.one_of(st.sampled_from("aAbB1 -_'.\n\0ßẞﬁfiİıſsKkéÉ①²"), st.characters(exclude_categories=["Cs"])), max_size=6
-)
+titles = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
-def written(folder: Path, names: list[str]) -> list[Paper]:
+def written(folder: Path, names: list[str]) -> None:
     papers = [Paper(str(at), title, (f"About {title}.",)) for at, title in enumerate(names)]
     half = len(papers) // 2
     for at, part in enumerate((papers[:half], papers[half:])):
         with PaperWriter(folder, name=f"part-{at:05d}.parquet") as writer:
             for paper in part:
                 writer.add(paper)
-    return papers
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(titles, min_size=1, max_size=12))
-@example(["A b\nB", "ab b", "ﬁ", "fi", "FI!", "", "--", "K"])
-def test_papers_of_a_title_are_those_whose_normalised_title_it_is(tmp_path: Path, names: list[str]) -> None:
+def test_columns_and_ids_are_those_of_the_papers(tmp_path: Path, names: list[str]) -> None:
     for path in tmp_path.glob("*"):
         path.unlink()
-    papers = written(tmp_path, names)
-    wanted = {normalised_title(name) for name in names[::2]} - {""}
-    expected: dict[str, list[str]] = {}
-    for paper in papers:
-        if normalised_title(paper.title) in wanted:
-            expected.setdefault(normalised_title(paper.title), []).append(paper.paper_id)
-    assert ids_by_title(tmp_path, wanted) == expected
+    written(tmp_path, names)
     assert known_ids(tmp_path, {"0", "no such"}) == {"0"}
     read = [row for batch in read_columns(groups_of(tmp_path), ("paper_id", "title")) for row in batch.to_pylist()]
     assert read == [{"paper_id": paper.paper_id, "title": paper.title} for paper in read_papers(tmp_path)]

@@ -66,7 +66,7 @@ def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
             paper.paper_id,
             _hash(paper.paper_id),
             _hash("\0".join((paper.title, *paper.sentences, str(paper.year)))),
-            _hash(title) if (title := normalised_title(paper.title)) else 0,
+            title_mark(paper.title),
             KEPT if settings is None or (found := rejection(paper, settings)) is None else REASONS.index(found),
         )
         for paper in papers
@@ -74,6 +74,11 @@ def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
     ids, *hashes, reason = zip(*rows, strict=True) if rows else ((),) * 5
     of_id, content, of_title = (numpy.array(column, numpy.uint64) for column in hashes)
     return Marks(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, numpy.array(reason, numpy.uint8))
+
+
+def title_mark(title: str) -> int:
+    """The hash of the normalised title; 0 where nothing is left of it."""
+    return _hash(normalised) if (normalised := normalised_title(title)) else 0
 
 
 def joined(parts: Sequence[Marks]) -> Marks:

@@ -94,7 +94,7 @@ def candidates(sketches: Sequence[Sketches]) -> NDArray[numpy.int64]:
 
     columns = [[one.title for one in sketches]]
     columns += [[one.bands[:, band] for one in sketches] for band in range(BANDS)]
-    found = [numpy.array(list(_together(numpy.concatenate(column))), numpy.int64).reshape(-1, 2) for column in columns]
+    found = [numpy.array(list(_pairs(numpy.concatenate(column))), numpy.int64).reshape(-1, 2) for column in columns]
     return numpy.unique(numpy.concatenate(found), axis=0)
 
 
@@ -153,16 +153,21 @@ def passed_over(
     return out
 
 
-def _together(keys: NDArray[numpy.uint64]) -> Iterator[tuple[int, int]]:
-    """Pairs of places with one key, the lower first; 0 is no key."""
+def together(keys: NDArray[numpy.uint64]) -> list[list[int]]:
+    """The places of each key that several have, in order, by key; 0 is no key."""
     import numpy
 
     order = numpy.argsort(keys, kind="stable")
     order = order[keys[order] > 0]
     cuts = numpy.flatnonzero(numpy.diff(keys[order])) + 1
     starts, ends = numpy.r_[0, cuts], numpy.r_[cuts, len(order)]
-    for start, end in zip(starts[ends - starts > 1], ends[ends - starts > 1], strict=True):
-        crowd = order[start:end].tolist()
+    several = ends - starts > 1
+    return [order[start:end].tolist() for start, end in zip(starts[several], ends[several], strict=True)]
+
+
+def _pairs(keys: NDArray[numpy.uint64]) -> Iterator[tuple[int, int]]:
+    """Pairs of places with one key, the lower first."""
+    for crowd in together(keys):
         yield from combinations(crowd, 2) if len(crowd) <= CROWD else pairwise(crowd)
 
 

@@ -24,8 +24,10 @@ from annot.records import Ranking
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
 
-BLOCK = 2**20
-"""Numbers that are multiplied at once: few enough to stay in a core's cache. It changes speed, no result."""
+BLOCK = 2**22
+"""Numbers, of rows or of scores, that are looked at together. It changes speed, no result, and so does `ROOM`."""
+ROOM = 2**19
+"""Numbers that are multiplied at once: few enough to stay in a core's own cache."""
 RUN = 40_000
 """Rows that one thread takes one after the other."""
 FETCHED = 4_000
@@ -105,20 +107,16 @@ class _Scan:
         top = TopK(self.depths, relative=self.relative, least=self.least)
         longest, found = 0.0, self.source[run.start : run.stop]
         error: NDArray[np.float64] = np.full(len(self.moved), 4 * self.gamma if self.metric == "cosine" else 0.0)
-        size = max(1, BLOCK // max(1, found.shape[1]))
-        room = np.empty((min(size, len(found)), found.shape[1]), dtype=np.float32)
+        size = max(1, BLOCK // max(1, found.shape[1], len(self.moved)))
         for start in range(0, len(found), size):
             read = found[start : start + size]
-            rows = np.subtract(read, self.centre, out=room[: len(read)])
-            ranks = _not_zero(read, rows, self.centre)
+            ranks = _not_zero(read)
             if self.usable is not None:
                 ranks &= self.usable[run.start + start :][: len(read)]
-            squares = np.einsum("ij,ij->i", rows, rows)
+            squares, scores = self._products(read)
             if not np.isfinite(squares).all():
                 at = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
                 raise InputError(f"row {at}: not finite, or too long", hint="is the file of the vectors damaged?")
-            # One query is the centre itself.
-            scores = self.moved @ rows.T if self.lengths.any() else np.zeros((len(self.moved), len(rows)), np.float32)
             if self.metric == "l2":
                 longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
                 error = 2 * self.gamma * (longest + self.lengths) ** 2
@@ -134,6 +132,22 @@ class _Scan:
             scores[self.empty] = -np.inf
             top.push(run.start + start, scores, error=error)
         return top.candidates(error=error), error
+
+    def _products(self, read: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Of each row, moved, its product with itself, shape (rows,), and with each query, shape (queries, rows)."""
+        size = min(len(read), max(1, ROOM // max(1, read.shape[1])))
+        room = np.empty((size, read.shape[1]), dtype=np.float32)
+        squares = np.empty(len(read), dtype=np.float32)
+        products = np.zeros((len(self.moved), len(read)), dtype=np.float32)
+        # One query is the centre itself.
+        multiplied = self.lengths.any()
+        for start in range(0, len(read), size):
+            part = slice(start, start + size)
+            rows = np.subtract(read[part], self.centre, out=room[: len(read) - start])
+            np.einsum("ij,ij->i", rows, rows, out=squares[part])
+            if multiplied:
+                np.matmul(self.moved, rows.T, out=products[:, part])
+        return squares, products
 
 
 def search(
@@ -187,12 +201,9 @@ def _runs(source: VectorSource) -> list[range]:
     return [range(start, min(start + RUN, high)) for low, high in pairwise(ends) for start in range(low, high, RUN)]
 
 
-def _not_zero(read: Matrix, moved: Matrix, centre: Matrix) -> NDArray[np.bool_]:
-    """Which rows have a number other than 0: shape (rows,). moved: the rows less the centre.
-
-    Only those whose first number lies where 0 would are looked at whole.
-    """
-    known: NDArray[np.bool_] = moved[:, 0] != -centre[0]
+def _not_zero(read: Matrix) -> NDArray[np.bool_]:
+    """Which rows have a number other than 0: shape (rows,). Only those that begin with 0 are looked at whole."""
+    known: NDArray[np.bool_] = read[:, 0] != 0
     unknown = np.flatnonzero(~known)
     known[unknown] = read[unknown].any(axis=1)
     return known

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import mmap
 import os
 import platform
 import shutil
@@ -46,7 +48,7 @@ class Opened(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         path = self._folder / f"{name}.npy"
         try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+            return mapped(path)
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: not readable: {error}", hint=_again(path.parent)) from None
 
@@ -55,6 +57,21 @@ class Opened(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def mapped(path: Path) -> Array:
+    """The array in a file that `numpy.save` wrote, mapped, to be read only.
+
+    `numpy.load` takes three times as long, which counts where each search opens a thousand files.
+    """
+    form = np.lib.format
+    with path.open("rb") as file:
+        if (version := form.read_magic(file)) != (1, 0):  # type: ignore[no-untyped-call]
+            raise ValueError(f"found an array of version {version}, expected (1, 0)")
+        shape, by_columns, kind = form.read_array_header_1_0(file)  # type: ignore[no-untyped-call]
+        start, pages = file.tell(), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    found = np.frombuffer(pages, kind, math.prod(shape), start)
+    return found.reshape(shape, order="F" if by_columns else "C")
 
 
 @dataclass(frozen=True)

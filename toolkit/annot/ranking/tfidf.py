@@ -76,10 +76,15 @@ class _Search:
         row_of[tokens] = np.arange(1, len(tokens) + 1)
         return row_of, np.concatenate([np.zeros((1, len(self.depths))), self.weights[:, tokens].toarray().T])
 
+    @cached_property
+    def places(self) -> list[NDArray[np.int32]]:
+        """For each shard the number in the corpus of each of its terms."""
+        return self.corpus.places("terms")
+
     def __call__(self, number: int) -> list[Candidates]:
         counts = self.corpus.shards[number].counts(self.field, "terms")
         row_of, table = self.used
-        own = row_of[self.corpus.places("terms")[number]]
+        own = row_of[self.places[number]]
         norms, first = self.corpus.norms(self.field), int(self.corpus.starts[number])
         top, exact = TopK(self.depths, relative=ROUNDING_STEP, least=self.least), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], BLOCK):

@@ -83,8 +83,9 @@ def rank(
     import pyarrow.compute as pc
 
     ids = vectors.ids
-    found = numbers(pc.indices_nonzero(pc.is_in(ids, value_set=strings_of(queries))))
-    row_of = dict(zip(ids.take(found).to_pylist(), found.tolist(), strict=True))
+    # With Arrow's own numbers: taking by NumPy's would import pandas.
+    found = pc.indices_nonzero(pc.is_in(ids, value_set=strings_of(queries)))
+    row_of = dict(zip(ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
     absent = [f"{paper_id}: no vector" for paper_id in queries if paper_id not in row_of]
     if absent:
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)

@@ -67,7 +67,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     """Count the papers and find the near-duplicates among them. Raises MissingInput for an empty corpus."""
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
-    alike = near_duplicates(ws, keep=True, advance=advance)
+    alike = near_duplicates(ws, keep=True, advance=advance).texts
     return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
 
 

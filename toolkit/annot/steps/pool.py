@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -24,7 +25,7 @@ from annot.study.admission import (
     write_admissions,
 )
 from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import draw_pools, twins_of, write_pools
+from annot.study.drawn_pools import draw_pools, write_pools
 from annot.study.frozen_rankings import (
     Rankings,
     joined,
@@ -37,6 +38,7 @@ from annot.study.frozen_rankings import (
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
+from annot.study.near_duplicates import near_duplicates
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
@@ -112,7 +114,7 @@ def build(
             paper_id: design if redraw or paper_id not in recorded else asked_design(recorded[paper_id], asked)
             for paper_id in query_papers
         }
-        twins = twins_of(ws, query_papers)
+        alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
         wanted = needed(designs, {name: pool for name, pool in standing.items() if name in designs})
         facts: dict[str, Any] | None = None
         if frozen:
@@ -122,16 +124,14 @@ def build(
                 ws,
                 methods=list(wanted),
                 query_papers=list(query_papers),
-                excluded=twins,
+                excluded=lambda: alike().twins(query_papers),
                 ranking_depth=max(one.ranking_depth for one in designs.values()),
                 keep=not dry_run,
                 advance=advance,
             )
             if only:
                 refuse_other_corpus(ws, facts)
-        admitted = admissions(
-            ws, query_papers, rankings, twins=twins, standing=standing, keep=not dry_run, advance=advance
-        )
+        admitted = admissions(ws, query_papers, rankings, alike=alike(), standing=standing)
         if frozen:
             admitted = as_recorded(admitted, recorded_admissions(ws))
         drawn = draw_pools(rankings, designs, admitted, standing=standing)
@@ -158,7 +158,7 @@ def build(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
         left_out=design.without,
-        twins=twins,
+        twins=alike().twins(query_papers),
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.paper_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if asked.get(one[0]) is None] if usual else [],
@@ -177,7 +177,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
         ws,
         methods=list(design_of_settings(ws.settings).ranked_methods),
         query_papers=list(query_papers),
-        excluded=twins_of(ws, query_papers),
+        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).twins(query_papers),
         ranking_depth=ws.settings.pool.ranking_depth,
         keep=True,
         advance=advance,

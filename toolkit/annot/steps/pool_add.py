@@ -12,8 +12,7 @@ from annot.shards import Advance
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import twins_of, write_pools
+from annot.study.drawn_pools import write_pools
 from annot.study.frozen_rankings import needed, read_rankings
 from annot.study.named_pools import papers_named
 from annot.study.near_duplicates import near_duplicates
@@ -95,8 +94,9 @@ def add(
 def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
     """Raise InputError with everything that speaks against these papers, which are not in the pool."""
     there = papers.find_papers(ws.corpus, doc_ids)
-    twins = twins_of(ws, papers_of(ws, [pool.paper_id]))[pool.paper_id]
-    group_of = {doc_id: group for group in near_duplicates(ws, keep=keep, advance=advance) for doc_id in group}
+    alike = near_duplicates(ws, keep=keep, advance=advance)
+    twins = alike.twins([pool.paper_id])[pool.paper_id]
+    group_of = {doc_id: group for group in alike.texts for doc_id in group}
     taken = {pool.paper_id: "the query paper"} | {
         entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
     }

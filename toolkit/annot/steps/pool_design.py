@@ -16,8 +16,9 @@ from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.admission import admissions, as_recorded, recorded_admissions
 from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import draw_pools, twins_of
+from annot.study.drawn_pools import draw_pools
 from annot.study.frozen_rankings import needed, read_rankings
+from annot.study.near_duplicates import near_duplicates
 from annot.study.outcome import outcome_of
 from annot.study.pool_design import asked_design, design_of_settings, recorded_designs, usual_design
 from annot.study.progress import rules_of
@@ -92,15 +93,8 @@ def design(
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)
     rankings = read_rankings(ws, needed(designs, standing))
-    now = admissions(
-        ws,
-        query_papers,
-        rankings,
-        twins=twins_of(ws, query_papers),
-        standing=standing,
-        keep=False,
-        advance=advance,
-    )
+    alike = near_duplicates(ws, keep=False, advance=advance)
+    now = admissions(ws, query_papers, rankings, alike=alike, standing=standing)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}

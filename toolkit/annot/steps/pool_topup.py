@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -18,12 +19,13 @@ from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.admission import admissions, as_recorded, recorded_admissions, write_admissions
 from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import twins_of, write_pools
+from annot.study.drawn_pools import write_pools
 from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
 from annot.study.imported_rankings import imported_methods
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
+from annot.study.near_duplicates import near_duplicates
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_versions import (
     Grown,
@@ -100,25 +102,18 @@ def top_up(
             notes += sentences("commands.grown", known=(), added=0, version=None)
             return Grown(None, method, depth, tuple(same), guarded, notes)
         query_papers = papers_of(ws, sorted(missing))
-        twins = twins_of(ws, query_papers)
+        alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
         known = read_rankings(ws, old) if old else {}
-        ranked = _ranked(ws, method, earlier, given, known, twins, keep=not dry_run, advance=advance)
+        ranked = _ranked(
+            ws, method, earlier, given, known, lambda: alike().twins(query_papers), keep=not dry_run, advance=advance
+        )
         rankings = {**known, method: ranked.of_method}
         version, made = next_version(standing), made_now(by)
         on_record = recorded_admissions(ws)
         admitted = as_recorded(
-            admissions(
-                ws,
-                query_papers,
-                rankings,
-                twins=twins,
-                standing=before,
-                coming=version,
-                keep=not dry_run,
-                advance=advance,
-            ),
+            admissions(ws, query_papers, rankings, alike=alike(), standing=before, coming=version),
             on_record,
         )
         after = {
@@ -189,7 +184,7 @@ def _ranked(
     before: Mapping[str, Pool],
     given: Mapping[str, Ranking] | None,
     known: Rankings,
-    twins: Mapping[str, tuple[str, ...]],
+    twins: Callable[[], Mapping[str, tuple[str, ...]]],
     *,
     keep: bool,
     advance: Advance,

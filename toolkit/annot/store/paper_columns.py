@@ -6,13 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.corpus_filters import normalised_title
 from annot.ranking.storage import strings_of
-from annot.ranking.threads import in_threads
 from annot.store.files_at_url import local_copy, put_files, sha256_of
 from annot.store.papers import ROWS_IN_GROUP, files_of, open_papers
-
-_LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
 
 
 class RowGroups(NamedTuple):
@@ -89,51 +85,6 @@ def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
         ids = batch.column("paper_id")
         found.update(ids.filter(pc.is_in(ids, value_set=asked)).to_pylist())
     return frozenset(found)
-
-
-def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
-    """The ids of the papers that have one of these normalised titles (`normalised_title`), by title, in order."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    asked = strings_of(f"{title}\n" for title in wanted).cast(pa.binary())
-
-    def found_in(path: Path) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
-        file = open_papers(path)
-        for group in range(file.num_row_groups):
-            titles = file.read_row_group(group, columns=["title"], use_threads=False).column(0).combine_chunks()
-            strange = pc.invert(pc.string_is_ascii(titles))
-            text = titles.buffers()[2]
-            if text is not None and b"\n" in text.to_pybytes():
-                strange = pc.or_(strange, pc.match_substring(titles, "\n"))
-            plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
-            rows = pc.indices_nonzero(pc.or_(plain, strange))
-            if len(rows):
-                ids = file.read_row_group(group, columns=["paper_id"], use_threads=False).column(0).take(rows)
-                found += zip(map(normalised_title, titles.take(rows).to_pylist()), ids.to_pylist(), strict=True)
-        return found
-
-    found: dict[str, list[str]] = {}
-    for some in in_threads(found_in, files_of(folder)):
-        for title, paper_id in some:
-            if title in wanted:
-                found.setdefault(title, []).append(paper_id)
-    return found
-
-
-def _plainly_normalised(titles: Any) -> Any:
-    """ASCII titles as `normalised_title` makes them, each with a line feed at its end."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    bounds = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, len(titles)], dtype=np.int32))])
-    joined = pc.binary_join(pa.ListArray.from_arrays(bounds, titles), strings_of(["\n"])[0])[0].as_py().encode() + b"\n"
-    text = joined.lower().translate(None, _LEFT_OUT_OF_TITLES)
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-    offsets = np.concatenate(([0], ends)).astype(np.int32)
-    return pa.Array.from_buffers(pa.binary(), len(titles), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
 def _batches(folder: Path, *columns: str) -> Iterator[Any]:

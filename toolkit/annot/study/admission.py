@@ -15,12 +15,11 @@ from annot.formats.json_lines import json_lines
 from annot.near_duplicates import passed_over
 from annot.pooling import MANUAL, as_of, shares
 from annot.records import Paper, Pool, Ranking
-from annot.shards import Advance
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.paper_columns import known_ids
 from annot.study.corpus_facts import with_citations
 from annot.study.frozen_rankings import MANIFEST
-from annot.study.near_duplicates import near_duplicates
+from annot.study.near_duplicates import Alike
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
 
 FILE = "admission.jsonl"
@@ -48,18 +47,17 @@ def admissions(
     query_papers: Mapping[str, Paper],
     rankings: Mapping[str, Mapping[str, Ranking]],
     *,
-    twins: Mapping[str, Iterable[str]],
+    alike: Alike,
     standing: Mapping[str, Pool],
     coming: int | None = None,
-    keep: bool,
-    advance: Advance,
 ) -> dict[str, Admission]:
     """What holds by the corpus and its citations as they are now, for the drawn pools and for every top-up on record.
 
-    rankings: by method, then query paper. twins: papers of a query paper's title. standing: the pools on record, which
-    keep what they have. coming: the version that is about to be made.
+    rankings: by method, then query paper. standing: the pools on record, which keep what they have. coming: the version
+    that is about to be made.
     """
-    groups = {doc_id: group for group in near_duplicates(ws, keep=keep, advance=advance) for doc_id in group}
+    groups = {doc_id: group for group in alike.texts for doc_id in group}
+    twins = alike.twins(query_papers)
     cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
     there = known_ids(ws.corpus, cited) if cited else frozenset()
     source = ws.corpus / CITATIONS
@@ -68,14 +66,14 @@ def admissions(
     for paper_id, paper in query_papers.items():
         cites = set(paper.citations)
         seen = {doc.doc_id for of in rankings.values() for doc in of.get(paper_id, ())} | (cites & there)
-        alike = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
+        met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
         pool = standing.get(paper_id)
         barred = {}
         for version in _versions(pool, coming):
             had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
             later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
             out: dict[str, str | None] = {
-                **passed_over(alike, standing={paper_id, *had}, later=later, cited=paper.citations),
+                **passed_over(met, standing={paper_id, *had}, later=later, cited=paper.citations),
                 **dict.fromkeys(twins[paper_id]),
             }
             barred[version] = {doc_id: out[doc_id] for doc_id in sorted(out.keys() & seen)}

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annot.corpus_filters import normalised_title
 from annot.errors import InputError
 from annot.formats.judgement_lines import pool_lines
 from annot.names import file_name
 from annot.pooling import CITED, draw, extended
-from annot.records import Addition, Paper, Pool, Ranking
+from annot.records import Addition, Pool, Ranking
 from annot.shards import Advance
 from annot.store.citations import MANIFEST as CITATIONS
-from annot.store.paper_columns import ids_by_title
 from annot.study.admission import FILE, Admission, Barred, admissions, recorded_admissions
 from annot.study.corpus_facts import papers_of
 from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
+from annot.study.near_duplicates import near_duplicates
 from annot.study.pool_design import PoolDesign
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
@@ -66,15 +65,6 @@ def with_additions(
     return pool
 
 
-def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
-    """For each query paper the other papers of its normalised title: they never enter its pool."""
-    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
-    named = ids_by_title(ws.corpus, set(titles.values()) - {""})
-    return {
-        paper_id: tuple(twin for twin in named.get(title, ()) if twin != paper_id) for paper_id, title in titles.items()
-    }
-
-
 def admitted_to(
     ws: Workspace,
     paper_ids: set[str],
@@ -91,8 +81,8 @@ def admitted_to(
     found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
     if untold := sorted(paper_ids - found.keys()):
         papers = papers_of(ws, untold)
-        twins = twins_of(ws, papers)
-        found |= admissions(ws, papers, rankings, twins=twins, standing=recorded, keep=False, advance=advance)
+        alike = near_duplicates(ws, keep=False, advance=advance)
+        found |= admissions(ws, papers, rankings, alike=alike, standing=recorded)
     return found
 
 

@@ -1,11 +1,12 @@
-"""The near-duplicates of the corpus: found once, and kept by the hash of the corpus."""
+"""The papers of one title or of nearly one text: found once for a corpus, and kept by its hash."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from annot.corpus_filters import marks_of
+from annot.corpus_filters import title_mark
 from annot.near_duplicates import (
     BANDS,
     OF_ONE_TITLE,
@@ -17,8 +18,8 @@ from annot.near_duplicates import (
     groups,
     shingles,
     sketch,
+    together,
 )
-from annot.records import Paper
 from annot.shards import Advance
 from annot.store import papers
 from annot.store.paper_columns import RowGroups, groups_for, ids_at
@@ -32,22 +33,36 @@ if TYPE_CHECKING:
 
 SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
 Groups = tuple[tuple[str, ...], ...]
-"""Ids of papers that are near-duplicates of one another, each group in the order of the corpus."""
+"""Ids of papers, each group in the order of the corpus."""
 
 
-def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
-    """Every group of near-duplicates: read where they were found before, else found, and with `keep` written down."""
+class Alike(NamedTuple):
+    """What no pool has twice."""
+
+    texts: Groups
+    """Near-duplicates of one another."""
+    titles: Groups
+    """Papers of one normalised title, whatever their texts; two titles are told apart by hashes of 64 bits."""
+
+    def twins(self, query_papers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """For each query paper the other papers of its title: they never enter its pool."""
+        group_of = {doc_id: group for group in self.titles for doc_id in group}
+        return {name: tuple(one for one in group_of.get(name, ()) if one != name) for name in query_papers}
+
+
+def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Alike:
+    """The papers that are alike: read where they were found before, else found, and with `keep` written down."""
     digest = current_sha256(ws, keep=False)
     kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(kept.read_text(encoding="utf-8"))
         if (record["corpus"], record["settings"]) == (digest, SETTINGS):
-            return tuple(map(tuple, record["groups"]))
+            return Alike(*(tuple(map(tuple, record[name])) for name in Alike._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         pass
     found = _found(ws, advance)
     if keep:
-        record = {"corpus": digest, "settings": SETTINGS, "groups": found}
+        record = {"corpus": digest, "settings": SETTINGS, **found._asdict()}
         write_file(kept, json.dumps(record, ensure_ascii=False) + "\n")
     return found
 
@@ -58,7 +73,7 @@ def sketches_of(group: RowGroups) -> Sketches:
 
     table = papers.group_table(group.file, group.first, ("title", "sentences"))
     parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
-    titles = marks_of((Paper("", title, ()) for title in table.column("title").to_pylist()), None).title
+    titles = numpy.array(list(map(title_mark, table.column("title").to_pylist())), numpy.uint64)
     return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
 
 
@@ -72,7 +87,7 @@ def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[nu
     return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
 
 
-def _found(ws: Workspace, advance: Advance) -> Groups:
+def _found(ws: Workspace, advance: Advance) -> Alike:
     import numpy
 
     each = each_on(ws.settings.machine)
@@ -93,6 +108,6 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
     sets = (one for some in each(shingles_of, rows) for one in some)
     by_place = dict(zip(wanted.tolist(), sets, strict=True))
     titles = numpy.concatenate([one.title for one in sketches])
-    found = groups(pairs, titles, by_place)
-    ids = ids_at(ws.corpus, [place for group in found for place in group])
-    return tuple(tuple(ids[place] for place in group) for group in found)
+    found = (groups(pairs, titles, by_place), together(titles))
+    ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
+    return Alike(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))

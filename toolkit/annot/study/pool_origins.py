@@ -42,7 +42,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    alike = near_duplicates(ws, keep=False, advance=_silent) if pools and has_corpus(ws) else ()
+    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and has_corpus(ws) else ()
     passed = None
     if alike:
         try:

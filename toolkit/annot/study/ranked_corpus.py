@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ def rank_corpus(
     *,
     methods: Sequence[str],
     query_papers: Sequence[str],
-    excluded: Mapping[str, Collection[str]],
+    excluded: Callable[[], Mapping[str, Collection[str]]],
     ranking_depth: int,
     keep: bool,
     advance: Advance,
@@ -33,37 +33,38 @@ def rank_corpus(
 ) -> tuple[Rankings, dict[str, Any]]:
     """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
 
-    excluded: by query paper, the papers that must not rank for it, besides itself. keep: what an index lacks is made
-    and kept. given: by method, rankings that are being brought in and need not be kept yet. Raises MissingInput for a
-    method that is neither ours nor brought in.
+    excluded: by query paper, the papers that must not rank for it, besides itself; asked once all is there to rank by.
+    keep: what an index lacks is made and kept. given: by method, rankings that are being brought in and need not be
+    kept yet. Raises MissingInput for a method that is neither ours nor brought in.
     """
     brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
     for name, of in given.items():
         brought[name] = hashlib.sha256(write_run(of, tag=name).encode()).hexdigest()
     own = [name for name in methods if name not in brought]
+    found = {name: given[name] if name in given else read_imported(ws, name) for name in brought}
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if own:
         done = count(1)
         with TemporaryDirectory(prefix="annot-") as scratch:
             index = open_index(ws, methods=own, advance=advance, scratch=None if keep else Path(scratch))
+            out = excluded()
             rankings = rank_all(
                 index.bench,
                 methods=own,
                 paper_ids=query_papers,
-                excluded=excluded,
+                excluded=out,
                 ranking_depth=ranking_depth,
                 after_method=lambda _name: advance(next(done), len(own)),
             )
             facts = {method: settings_of(index.bench, method) for method in own}
             digest = index.corpus_sha256
     else:
-        digest = current_sha256(ws, keep=False)
+        digest, out = current_sha256(ws, keep=False), excluded()
     for method, sha256 in brought.items():
-        found = given[method] if method in given else read_imported(ws, method)
         rankings[method] = {
             paper_id: tuple(
-                doc for doc in found.get(paper_id, ()) if doc.doc_id not in {paper_id, *excluded.get(paper_id, ())}
+                doc for doc in found[method].get(paper_id, ()) if doc.doc_id not in {paper_id, *out.get(paper_id, ())}
             )[:ranking_depth]
             for paper_id in query_papers
         }
