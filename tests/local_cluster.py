@@ -22,8 +22,13 @@ def local_cluster(*, workers: int = 2, threads: int = 1) -> Iterator[Engine]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # Workers import what they are sent from where this process imports it.
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ
+        | {
+            # Workers import what they are sent from where this process imports it.
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            # One that dies again within this time is taken for lost, and not started any more.
+            "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1h",
+        },
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
