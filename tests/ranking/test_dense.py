@@ -41,6 +41,7 @@ def test_ties_at_the_boundary_are_settled_by_id(matrix: np.ndarray, metric: Metr
     queries = matrix[:3]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dense, "BLOCK", block)
+        patch.setattr(dense, "ROOM", max(1, block // 3))
         found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.full(len(queries), depth))
     assert list(found) == [brute_force(ids, matrix, query, metric, depth) for query in queries]
 
@@ -55,13 +56,21 @@ def test_runs_blocks_and_parts_change_no_ranking(metric: Metric, monkeypatch: py
     queries = np.concatenate([matrix[:3], matrix[-3:]])
     monkeypatch.setattr(dense, "RUN", 70)
     monkeypatch.setattr(dense, "BLOCK", 6 * 16)
+    monkeypatch.setattr(dense, "ROOM", 6 * 5)
     source = Parts([matrix[:130], matrix[130:131], matrix[131:]])
     depths = np.array([1, 20, 400, 20, 20, 20])
     found = search(source, strings_of(ids), queries, metric=metric, depths=depths, usable=usable)
     there = np.where(usable[:, None], matrix, 0)
-    assert list(found) == [
+    expected = [
         brute_force(ids, there, query, metric, depth) for query, depth in zip(queries, depths.tolist(), strict=True)
     ]
+    assert list(found) == expected
+    # One query is the centre of the search itself.
+    for at, one in enumerate(expected):
+        alone = slice(at, at + 1)
+        assert search(source, strings_of(ids), queries[alone], metric=metric, depths=depths[alone], usable=usable) == [
+            one
+        ]
 
 
 @pytest.mark.parametrize("metric", get_args(Metric))
@@ -69,7 +78,8 @@ def test_runs_blocks_and_parts_change_no_ranking(metric: Metric, monkeypatch: py
 def test_near_ties_that_single_precision_cannot_tell_apart(
     metric: Metric, offset: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dense, "BLOCK", 500)
+    monkeypatch.setattr(dense, "BLOCK", 1000)
+    monkeypatch.setattr(dense, "ROOM", 500)
     rng = np.random.default_rng(3)
     base = rng.normal(size=64) + offset
     # 3,000 rows whose distances to the query differ by far less than the error of a blocked product.
