@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
 ) -> None:
     folder = study("planned")
     rankings, before = engine(folder), pools_of(folder)
+    shutil.rmtree(folder / ".annot" / "near-duplicates")
     held = snapshot(folder)
     promised = annot_done(
         "pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder

@@ -37,10 +37,10 @@ Groups = tuple[tuple[str, ...], ...]
 
 
 class Alike(NamedTuple):
-    """What no pool has twice."""
+    """The papers of a corpus that are alike."""
 
     texts: Groups
-    """Near-duplicates of one another."""
+    """Near-duplicates of one another: a pool has one of a group."""
     titles: Groups
     """Papers of one normalised title, whatever their texts; two titles are told apart by hashes of 64 bits."""
 
