@@ -20,7 +20,7 @@ from annot.steps import restore
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, sha256_of
 from command_line import annot, annot_done, difference, snapshot
 from usual import USUAL
 
@@ -313,6 +313,43 @@ def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
     path.unlink()
     if not name.endswith("manifest.json"):
         assert f"{name}: gone" in annot("verify", folder=folder).stdout
+
+
+@pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
+def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(changed: str, study: Study) -> None:
+    folder = study("pooled")
+    annot_done("verify", folder=folder)
+    folder_of = folder / "pools" / ("rankings" if changed == "a ranking" else "")
+    manifest = folder_of / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    name = next(name for name in sorted(told["files"]) if name.endswith((".jsonl", "abs_tfidf.run")))
+    path = folder_of / name
+    text = path.read_text(encoding="utf-8")
+    if changed == "a pool that is gone":
+        path.unlink()
+        del told["files"][name]
+    else:
+        # The last line stands for a paper that no pool reaches: nothing else tells.
+        path.write_text(text[:-2] + ("7" if changed == "a ranking" else " }") + "\n", encoding="utf-8")
+        told["files"][name] = sha256_of(path)
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    if changed == "a ranking":
+        above = folder / "pools" / "manifest.json"
+        chained = json.loads(above.read_text(encoding="utf-8"))
+        chained["inputs"]["rankings/manifest.json"] = sha256_of(manifest)
+        above.write_text(json.dumps(chained), encoding="utf-8")
+    said = {
+        "a pool": "not the pool that the database has",
+        "a ranking": "pools/rankings/ is not what its pool was drawn from",
+        "a pool that is gone": "gone; the database has this pool",
+    }[changed]
+    verified = annot("verify", "--json", folder=folder)
+    assert verified.exit_code == 1
+    (finding,) = verified.data["findings"]
+    assert said in finding
+    replayed = annot("pool", "replay", folder=folder)
+    assert replayed.exit_code == 1
+    assert said in replayed.stdout
 
 
 @pytest.mark.parametrize("name", ["import csfcube", "import grades", "import judgements"])
