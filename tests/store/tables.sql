@@ -9,6 +9,13 @@ CREATE TABLE assessor (
     CONSTRAINT assessor_named CHECK (assessor <> '')
 );
 
+CREATE TABLE chain (
+    name TEXT NOT NULL,
+    length INTEGER NOT NULL,
+    last_sha256 TEXT NOT NULL,
+    PRIMARY KEY (name)
+);
+
 CREATE TABLE facet_labels (
     paper_id TEXT NOT NULL,
     labels TEXT NOT NULL,
@@ -112,6 +119,7 @@ CREATE TABLE adjudication (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     adjudicator TEXT NOT NULL,
     reason TEXT,
     ratings TEXT NOT NULL,
@@ -174,6 +182,7 @@ CREATE TABLE judgement (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),
@@ -288,6 +297,7 @@ CREATE TABLE trial_judgement (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),

@@ -117,7 +117,7 @@ def _push(
                     account_id=accounts[name],
                     now=datetime.now(UTC).isoformat(timespec="seconds"),
                 )
-            project, _twins = bring_project(store, gateway, specs[name], known, tasks)
+            project = bring_project(store, gateway, specs[name], known, tasks).project_id
             mine = [tasks[key] for key, person in given.items() if person == name]
             delivery = deliver(gateway, project, mine)
             there = len(mine) - delivery.sent

@@ -13,6 +13,7 @@ from annot.formats.trec import write_qrels
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.records import Source
 from annot.store import people, runs
+from annot.store.chained import broken_chains
 from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
@@ -47,6 +48,7 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
         *_on_record(ws, session),
         *_grades(ws, session),
         *unsound_revisions(session.connection()),
+        *broken_chains(session.connection()),
     )
 
 
