@@ -82,7 +82,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     letters = {run: letter_of(at) for at, run in enumerate(run for run in names if run not in last)}
     line_of = {(line.run, line.facet): line for line in lines}
     beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
-    rows = []
+    rows, like_chance = [], False
     for run in names:
         row = []
         for facet in facets:
@@ -91,6 +91,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
             plain = number(None, MEASURE) if line is None else figure(line, measure)
             if line is not None and run in letters and not line.above_chance:
                 marks.insert(0, LIKE_CHANCE)
+                like_chance = True
             row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
         rows.append(
             {
@@ -102,7 +103,8 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
             }
         )
     silent = [verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA]
-    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
+    how = {"power": POWER, "silent": silent, "like_chance": like_chance}
+    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, how=how)
 
 
 def restated(evaluated: Evaluated) -> Iterator[Table]:
