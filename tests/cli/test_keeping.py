@@ -365,11 +365,11 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
         path.unlink()
         del told["files"][name]
     else:
-        # Another score of the last one changes no rank, so the pools that are drawn are the same.
-        *columns, score, tag = text.split()[-6:]
-        last = " ".join([*columns, str(float(score) / 2), tag])
-        *lines, _ = text.splitlines()
-        path.write_text("\n".join([*lines, last, ""]) if changed == "a ranking" else f"{text[:-2]} }}\n")
+        # Another score of the last document changes no rank, so the pools that are drawn are the same.
+        *lines, last = text.splitlines()
+        columns = last.split()
+        columns[-2] = f"{float(columns[-2]) / 2}" if changed == "a ranking" else f" {columns[-2]}"
+        path.write_text("\n".join([*lines, " ".join(columns), ""]), encoding="utf-8")
         told["files"][name] = sha256_of(path)
     manifest.write_text(json.dumps(told), encoding="utf-8")
     if changed == "a ranking":

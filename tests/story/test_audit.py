@@ -202,7 +202,8 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     result = annot("audit", "--json", folder=settled.folder)
     assert result.exit_code == 1
     told = annot("audit", folder=settled.folder).stdout
-    assert re.search(r"^a1: 1 answer\(s\) by another account: .* \(last on \d{4}-\d\d-\d\d\)$", told, re.MULTILINE)
+    by_whom = r"by another account \(by the lead's account\)"
+    assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
     assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])

@@ -27,7 +27,7 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    sent = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
+    sent, _notes = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in sent]
 
 

@@ -124,8 +124,8 @@ def facets_push(
     from annot.steps import facets_corrections as step
 
     with progress("sending abstracts") as advance:
-        sent = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
-    return Answer(sent, table("labels.sent", sent))
+        sent, notes = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
+    return Answer(sent, table("labels.sent", sent), notes)
 
 
 @command("facets pull", server=True)
