@@ -234,6 +234,8 @@ CREATE TABLE project (
     remote_id BIGINT,
     created TEXT,
     sent_on TEXT,
+    shows JSON,
+    set_back JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
