@@ -207,9 +207,8 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])
-    assert gone["what"] == (
-        f"a2: their project is gone from the server (judging), and with it {answered} answer(s) that are on record"
-    )
+    lost = f"{answered} answer(s) on record are no longer on the server"
+    assert gone["what"] == f"a2: their project is gone from the server (judging); {lost}"
     assert "free edition does not tell" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["findings"]

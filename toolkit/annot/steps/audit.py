@@ -78,7 +78,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 if met is None:
                     what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({ROUNDS[project.round].title})"
                     if lost := lost_with(store, project):
-                        what += f", and with it {lost} answer(s) that are on record"
+                        what += f"; {lost} answer(s) on record are no longer on the server"
                     do = auditing.PROJECT_GONE.do.format(push=ROUNDS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
