@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -91,27 +91,26 @@ def json_records(piece: Piece) -> Records:
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """The lines that begin in the piece, with their numbers in it."""
     with opened(Path(piece.path)) as file:
+        place = 0
         if piece.start:
             # The line that the byte before belongs to is the last piece's.
-            file.seek(piece.start - 1)
-            _line(file, piece.path)
-        place = file.tell()
-        for number, line in enumerate(iter(partial(_line, file, piece.path), b""), start=1):
+            place = file.seek(piece.start - 1)
+            place += len(_line(file, piece.path, place))
+        for number in itertools.count(1):
             if piece.stop is not None and place >= piece.stop:
                 return
-            if place == 0:
-                yield number, line.removeprefix(_BYTE_ORDER_MARK)
-            else:
-                yield number, line
+            line = _line(file, piece.path, place)
+            if not line:
+                return
+            yield number, line if place else line.removeprefix(_BYTE_ORDER_MARK)
             place += len(line)
 
 
-def _line(file: IO[bytes], path: str) -> bytes:
+def _line(file: IO[bytes], path: str, place: int) -> bytes:
     line = file.readline(LONGEST_LINE + 1)
     if len(line) > LONGEST_LINE:
-        begin = file.tell() - len(line)
         raise InputError(
-            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {begin} on, expected one record a line",
+            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record a line",
             hint="is it of another format?",
         )
     return line
