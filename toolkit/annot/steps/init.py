@@ -49,7 +49,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
-    lost = missing_part(Workspace.open(root)) if settings_file.is_file() else None
+    missing = missing_part(Workspace.open(root)) if settings_file.is_file() else None
     if not dry_run:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             open_store(url, create=False).close()
         except MissingInput:
             open_store(url).close()
-    notes = () if lost is None else (f"{lost.message}; the new one is empty; {lost.hint}",)
+    notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
     return MadeWorkspace(root, tuple(made), notes)
 
 
