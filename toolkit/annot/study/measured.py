@@ -78,6 +78,7 @@ def table_of(
         missing=missing or settings.judging.missing,
         binarised_at=binarised_at,
         level=settings.agreement.level,
+        papers=snapshot.papers,
         coefficients=coefficients,
         unjudgeable=unjudgeable,
     )
