@@ -138,12 +138,16 @@ class _Asked:
         self.n_tests = int(np.isfinite(self.p).sum())
 
     def clearest(self) -> tuple[int, int] | None:
-        """The question and the assessor with the smallest p-value by Student's t, of those that hold; None if none."""
+        """The question that is told most clearly, by Student's t, and of those who differ in it the one who does most.
+
+        Only what holds counts; None where nothing does. Whoever was compared with a strict person is lenient by a part
+        of that, and may be so more evenly.
+        """
         holds = self.n_tests * self.p <= ALPHA
         if not holds.any():
             return None
-        question, assessor = divmod(int(np.where(holds, self.by_t, np.inf).argmin()), holds.shape[1])
-        return question, assessor
+        question = int(np.where(holds, self.by_t, np.inf).min(axis=1).argmin())
+        return question, int(np.where(holds[question], np.abs(self.contrasts[question].mean), -1.0).argmax())
 
 
 def _finding(
