@@ -64,7 +64,7 @@ def main() -> None:
         print("design     papers facets  people guidelines changes  named as-severity others  seconds")
         for design in options.designs:
             for facets, fewer in ((1, False), (2, False), (2, True), (3, False), (3, True)):
-                for papers in sorted({6, PAPERS[design], 25}):
+                for papers in sorted({PAPERS[design], 25}):
                     by_papers(
                         papers,
                         Study(

@@ -19,8 +19,8 @@ def test_a_small_plan_says_what_it_cannot_show_and_how_many_papers_would(ws: Wor
     assert planned(ws) == (
         "the study is too small to show that an assessor is stricter or more lenient than the others: each needs at "
         "least 10 query papers together with others, and has 4",
-        "the study is too small for some intervals of agreement: those of medians need 6 query papers of a facet, those "
-        "of means 4, and method has 4",
+        "the study is too small for some intervals of agreement: those of medians need 6 query papers of a facet, "
+        "those of means 4, and method has 4",
     )
 
 
