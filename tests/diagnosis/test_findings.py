@@ -308,6 +308,15 @@ def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, en
     assert ("No assessor differs" in told(one)) is False
 
 
+@pytest.mark.parametrize("seed", [41, 60, 74])
+def test_who_was_compared_with_a_strict_person_is_not_named_for_it(seed: int) -> None:
+    """In these three studies one of the others differs from the rest by less, and more evenly."""
+    one, planted = simulate(Study("all", "severity", queries=24, facets=2, carried=0.3, size=0.8), seed)
+    assert {(finding.assessor, finding.kind) for finding in diagnosis_of(one).findings} == {
+        (planted.assessor, "severity")
+    }
+
+
 def test_one_with_few_queries_does_not_hide_a_clear_finding() -> None:
     """a1 differs by the same on each of 8 queries, which proves little; a2 is strict on 50."""
     rng = np.random.default_rng(8)
@@ -382,6 +391,20 @@ def test_planted_gap_in_the_guidelines_is_found_with_examples() -> None:
     assert len(gap.examples) == 5
     assert all(set(one.grades.values()) == {0, 2} and one.facet == "method" for one in gap.examples)
     assert "The guidelines of method may leave open where grade 0 ends and grade 2 begins" in told(one)
+
+
+def test_gap_is_found_within_papers_that_differ_by_more_than_the_facets() -> None:
+    """The share of pairs that are a 2 to one and a 0 to the next goes from 0 to 60% by paper, and 15% up in method."""
+    rng = np.random.default_rng(3)
+    query = np.repeat(np.arange(24), 100)
+    grades = np.repeat(rng.choice((1, 3), 2400)[:, None], 2, axis=1)
+    # Where all agree on one of the two grades, there is something to be a share of.
+    grades[rng.random(2400) < 0.3] = 0
+    unclear = rng.random(2400) < 0.6 * (query // 2) / 11 + 0.15 * (query % 2)
+    grades[unclear] = np.where(rng.random((unclear.sum(), 1)) < 0.5, [[0, 2]], [[2, 0]])
+    (gap,) = diagnosis_of(panel(grades, query, papers=np.arange(24) // 2)).gaps
+    assert (gap.facet, gap.low, gap.high) == ("method", 0, 2)
+    assert diagnosis_of(panel(grades, query)).gaps == ()
 
 
 def test_gap_is_found_where_all_judge_every_pair() -> None:
