@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.diagnosis.chance import ALPHA
-from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.drift import Drift, drifts, papers_needed
 from annot.diagnosis.panel import Panel, panel_of
 from annot.records import Assignment, Judgement
 from annot.stats.values import Undefined
 from scipy import stats
+from scipy.special import binom
 
 
 def panel_in_order(judged: list[Judgement], plan: list[Assignment], queries: int, *, by_clock: bool = False) -> Panel:
@@ -189,6 +190,13 @@ def test_with_few_queries_it_is_said_that_no_change_could_be_found() -> None:
     assert isinstance(speed.p_value, float)
     assert isinstance(speed.detectable, Undefined)
     assert "too few queries" in speed.detectable.reason
+
+
+def test_so_many_papers_are_needed_that_two_whole_halves_hold_after_correction() -> None:
+    """Of n papers, n over n / 2 first halves are as likely; twice that many tests at 2% need a number above."""
+    for tests, needed in ((4, 11), (12, 13), (100, 16)):
+        assert papers_needed(tests) == needed
+        assert 2 * tests / binom(needed, needed // 2) <= ALPHA < 2 * tests / binom(needed - 1, (needed - 1) // 2)
 
 
 def of_papers(seed: int, *, change: float = 0.0) -> Panel:

@@ -9,6 +9,7 @@ measured by those who are left.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -168,11 +169,19 @@ def _corrected(told: Sequence[_Tested]) -> list[_Tested]:
     return found
 
 
+def papers_needed(n_tests: int) -> int:
+    """The least query papers of which a first and a second half could hold after correction for so many tests."""
+    return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
+
+
 def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
     if one.drift.axis == "day" or one.test is None:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
-        return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
+        return Undefined(
+            "too few queries: their orders differ too little for any change to stand out from chance; "
+            f"{papers_needed(n_tests)} query papers would do"
+        )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
         return Undefined("no change is as large as it would have to be")
