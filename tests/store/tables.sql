@@ -39,6 +39,8 @@ CREATE TABLE plan (
     sha256 TEXT NOT NULL,
     seed BIGINT NOT NULL,
     created TEXT NOT NULL,
+    per_pair INTEGER,
+    vacant JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT plan_one CHECK (id = 1)
 );
@@ -89,6 +91,16 @@ CREATE TABLE trial (
     name TEXT NOT NULL,
     facts JSON NOT NULL,
     PRIMARY KEY (name)
+);
+
+CREATE TABLE accepted (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    why TEXT NOT NULL,
+    accepted_at TEXT NOT NULL,
+    PRIMARY KEY (query_id, doc_id),
+    CONSTRAINT accepted_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT accepted_why CHECK (why <> '')
 );
 
 CREATE TABLE adjudication (

@@ -49,7 +49,7 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
             raise MissingInput("no judgements", hint="bring them in with `annot pull`")
         notes = []
         if outcome.incomplete:
-            notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
+            notes.append(f"{len(outcome.incomplete)} pair(s) have fewer judgements than planned; they wait")
         parcels = parcels_of(ws, store)
         given = {asked.pair for parcel in parcels for asked in parcel.tasks}
         if waiting := outcome.passed_on.keys() & set(outcome.open) - given:

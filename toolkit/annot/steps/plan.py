@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
@@ -17,8 +17,8 @@ from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.growth import refuse_growth
-from annot.study.plan_file import plan_sha256, record_plan, write_plan
-from annot.study.workspace import Workspace
+from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.study.workspace import Workspace, read_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,22 @@ def make(
             shares={**recorded, **shares},
         )
         new = set(assignments) - set(standing)
-        added = Counter(query_id for query_id, _ in {one.pair for one in new})
+        per_pair = ws.settings.judging.per_pair
+        # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
+        known_pairs = {one.pair for one in standing}.union(before.vacant if before else ())
+        if before is not None and (before.per_pair or per_pair) < per_pair:
+            known_pairs = set()
+        given = {one.pair for one in new}
+        added = Counter(query_id for query_id, _ in given - known_pairs)
+        unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
         if not dry_run:
             with store.begin() as session:
                 refuse_growth(session, added, grow=grow)
                 people.set_shares(session, shares)
-                record_plan(ws, session, assignments)
-            write_plan(ws, assignments)
+                if new or before is None:
+                    record_plan(ws, session, assignments, per_pair=per_pair)
+            if new or not (ws.pools / PLAN_FILE).is_file():
+                write_plan(ws, assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     notes = sentences(
         "commands.planned",
@@ -104,7 +113,11 @@ def make(
         before=len(standing),
         new=len(new),
         by_query=sorted(added.items()),
-        wants_grow=sent and new and dry_run and not grow,
+        filled=len(given & known_pairs),
+        unheeded=unheeded,
+        pairs=len(members),
+        sent=sent,
+        wants_grow=sent and added and dry_run and not grow,
         dry_run=dry_run,
     )
     return Planned(
@@ -115,6 +128,20 @@ def make(
         loads=_loads(assignments, sorted({*assessors, *(one.assessor for one in assignments)})),
         notes=notes,
     )
+
+
+def _unheeded(
+    ws: Workspace, before: people.Plan, shares: Mapping[str, float], recorded: Mapping[str, float]
+) -> Iterator[str]:
+    """What was asked for otherwise than the plan on record was drawn, and changes nothing of it."""
+    if ws.settings.seed != before.seed:
+        yield f"seed {ws.settings.seed}"
+    yield from (f"share {name}={share:g}" for name, share in shares.items() if recorded.get(name, 1.0) != share)
+    manifest = ws.pools / MANIFEST_FILE
+    drawn = read_manifest(manifest, hint="draw it with `annot plan`") if manifest.is_file() else {}
+    for name in ("assignment", "repeats"):
+        if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
+            yield f"{name} {getattr(ws.settings.judging, name)}"
 
 
 def shares_of(given: Iterable[str]) -> dict[str, float]:
@@ -156,7 +183,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
             raise InputError(f"every planned pair{of} was sent or judged{who}", hint="another plan needs a new study")
         remaining = renumbered(one for one in standing if one not in leaving)
         if remaining:
-            record_plan(ws, session, remaining)
+            record_plan(ws, session, remaining, dropped={one.pair for one in leaving})
         else:
             people.withdraw_plan(session)
         if dry_run:

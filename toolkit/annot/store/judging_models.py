@@ -105,7 +105,11 @@ class ReturnedRow(Row, table=True):
 
 
 class PlanRow(Row, table=True):
-    """The plan that the assignments make; there is one."""
+    """The plan that the assignments make; there is one.
+
+    per_pair: how many judgements each pair is to have; NULL where the judgements were imported. vacant: pairs that no
+    assignment names any more, since their assessors left. Both came with a later version.
+    """
 
     __tablename__ = "plan"
     __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
@@ -113,6 +117,24 @@ class PlanRow(Row, table=True):
     sha256: str = Field(sa_type=Text)
     seed: int = Field(sa_type=BigInteger)
     created: str = Field(sa_type=Text)
+    per_pair: int | None
+    vacant: tuple[tuple[str, str], ...] = Field(
+        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
+    )
+
+
+class AcceptedRow(Row, table=True):
+    """A pair whose final grade may rest on fewer judgements than were planned; it came with a later version."""
+
+    __tablename__ = "accepted"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="accepted_query"),
+        CheckConstraint("why <> ''", name="accepted_why"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    why: str = Field(sa_type=Text)
+    accepted_at: str = Field(sa_type=Text)
 
 
 class ProjectRow(Row, table=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlmodel import Session
@@ -10,9 +10,10 @@ from sqlmodel import Session
 from annot.adjudication import Pair, Settlement, rulings_of, settle
 from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
 from annot.settings import Settings
+from annot.store.accepted import read_accepted
 from annot.store.adjudications import read_adjudications
 from annot.store.judgements import read_judgements
-from annot.store.people import read_assignments
+from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.returned import read_returned
 
 
@@ -48,7 +49,13 @@ class Outcome:
     waiting: tuple[Pair, ...]
     """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs that have not ended and that not all of their assessors have answered."""
+    """Pairs that have not ended and have fewer answers than they are to have."""
+    short: tuple[Pair, ...]
+    """Those of them that no present assessor will complete: an assessor left, and the pair went to no other."""
+    accepted: dict[Pair, str]
+    """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
+    per_pair: int | None
+    """How many judgements each pair is to have; None where the judgements were imported."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -62,7 +69,7 @@ class Outcome:
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
-        """The judgements of the pairs that all planned assessors have answered: none is missing."""
+        """The judgements of the pairs that have as many as they are to have: none is missing."""
         incomplete = set(self.incomplete)
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
@@ -75,6 +82,8 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
         read_adjudications(session),
         read_returned(session),
         asked=settings.adjudication.asked,
+        drawn=read_plan(session),
+        accepted=read_accepted(session),
     )
 
 
@@ -90,15 +99,20 @@ def outcome_from(
     returned: Iterable[Returned],
     *,
     asked: int,
+    drawn: Plan | None = None,
+    accepted: Mapping[Pair, str] | None = None,
 ) -> Outcome:
     """The state of every planned pair.
 
+    drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
+    it wants, and the reasons.
     asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. An adjudicator who could not judge settles nothing where
     the assessors agree. Of a pair that was returned to an assessor the answer then given counts for the final grade;
     until it is there the pair waits.
     """
-    planned = assessors_by_pair(plan)
+    per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
+    planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
     latest = current_judgements(judgements)
     current = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
@@ -106,7 +120,7 @@ def outcome_from(
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
     standing, unanswered = _standing(current, again, back)
-    settlement = settle(planned, standing)
+    settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or ())
     answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
     rulings = rulings_of((one for one in settled if one.pair in planned), asked=asked)
     adjudications = rulings.graded
@@ -136,6 +150,13 @@ def outcome_from(
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
         incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
+        short=tuple(pair for pair in settlement.short if pair not in ended | waiting),
+        accepted={
+            pair: why
+            for pair, why in (accepted or {}).items()
+            if pair in planned and len(planned[pair]) < (per_pair or 0)
+        },
+        per_pair=per_pair,
     )
 
 
