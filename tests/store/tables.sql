@@ -258,6 +258,17 @@ CREATE TABLE returned (
     CONSTRAINT returned_why CHECK (why <> '')
 );
 
+CREATE TABLE shown_opinions (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    adjudicator TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    opinions JSON NOT NULL,
+    PRIMARY KEY (query_id, doc_id, adjudicator, sent_at),
+    CONSTRAINT shown_opinions_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT shown_opinions_adjudicator FOREIGN KEY(adjudicator) REFERENCES assessor (assessor)
+);
+
 CREATE TABLE split (
     name TEXT NOT NULL,
     query_id TEXT NOT NULL,

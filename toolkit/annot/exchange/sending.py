@@ -15,12 +15,13 @@ from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
-from annot.records import Advance, Asked
+from annot.records import Advance, Asked, Judgement
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
+from annot.store.shown_opinions import note_opinions
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
 
@@ -147,6 +148,7 @@ def _send(
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)
             note_shown(session, project.project, guidelines, since=since)
+            note_opinions(session, parcel.assessor, _now_shown(parcel, listed, ids), sent_at=since)
             if round == "adjudicate":
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
@@ -213,6 +215,18 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     return found, faults
+
+
+def _now_shown(
+    parcel: Parcel, listed: Sequence[StudioTask], ids: Mapping[Asked, int]
+) -> dict[Asked, Sequence[Judgement]]:
+    """The parcel's opinions that are on the server now: a task that was answered keeps those that it had."""
+    before = {task.task_id: opinions_in(task.data) for task in listed}
+    return {
+        asked: parcel.opinions[asked]
+        for asked, task_id in ids.items()
+        if asked in parcel.opinions and before.get(task_id) in (None, opinions_in(parcel.tasks[asked]["data"]))
+    }
 
 
 def _stale(

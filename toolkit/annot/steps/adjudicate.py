@@ -149,14 +149,12 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.pair] == person]
         tasks = tasks_of(ws, material, [Asked(*one.pair) for one in mine])
-        if not hidden:
-            tasks = {
-                asked: adjudicate_task(
-                    task, shown_order(dispute, seed=ws.settings.seed), scale_names=ws.settings.scale.names
-                )
-                for dispute, (asked, task) in zip(mine, tasks.items(), strict=True)
-            }
-        parcels.append(Parcel(person, screen, instructions, tasks))
+        opinions = {} if hidden else {Asked(*one.pair): shown_order(one, seed=ws.settings.seed) for one in mine}
+        tasks |= {
+            asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
+            for asked, said in opinions.items()
+        }
+        parcels.append(Parcel(person, screen, instructions, tasks, opinions=opinions))
     return parcels
 
 

@@ -215,6 +215,24 @@ class AdjudicationRow(RevisionRow, table=True):
     shown: tuple[str, ...] = Field(sa_type=Listed)
 
 
+class ShownOpinionsRow(Row, table=True):
+    """What an adjudicator's task showed of the assessors' answers from one moment on; it came with a later version.
+
+    opinions: `[assessor, grade, why they could not judge, comment]`, in the order shown.
+    """
+
+    __tablename__ = "shown_opinions"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="shown_opinions_query"),
+        ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="shown_opinions_adjudicator"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    adjudicator: str = Field(primary_key=True, sa_type=Text)
+    sent_at: str = Field(primary_key=True, sa_type=Text)
+    opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=Listed)
+
+
 class TrialRow(Row, table=True):
     """What is on record of a sub-study, or of one assessor's training; `name` says which."""
 

@@ -16,6 +16,7 @@ from annot.store.judging_models import (
     GoldRow,
     GuidelinesRow,
     ReturnedRow,
+    ShownOpinionsRow,
     TaskRow,
     TaskSecretRow,
     TrialAssignmentRow,
@@ -149,6 +150,11 @@ def add_completeness(connection: Connection) -> None:
     )
 
 
+def add_shown_opinions(connection: Connection) -> None:
+    """What adjudicators' tasks showed; of those sent before none is on record."""
+    table(ShownOpinionsRow).create(connection, checkfirst=True)
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -162,6 +168,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_pool_additions,
     add_correction_times,
     add_completeness,
+    add_shown_opinions,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
