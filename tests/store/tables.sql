@@ -251,6 +251,7 @@ CREATE TABLE returned (
     why TEXT NOT NULL,
     returned_at TEXT NOT NULL,
     withdrawn_at TEXT,
+    contested BOOLEAN DEFAULT false NOT NULL,
     PRIMARY KEY (query_id, doc_id, assessor, occasion),
     CONSTRAINT returned_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT returned_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),

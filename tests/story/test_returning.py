@@ -160,6 +160,20 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     told = " ".join((study.folder / "exports" / "datasheet.md").read_text(encoding="utf-8").split())
     assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
 
+    # Whoever leaves with a returned pair unanswered blocks nothing: the next push withdraws the task.
+    assert annot("adjudicate", "return", *agreed, "--to", "a2", "--why", "Read the candidate again.").exit_code == 0
+    assert annot("push").exit_code == 0
+    assert annot("status", "--json").data["waiting"] == 1
+    tasks = len(study.on_server("a2"))
+    left = annot("assessor", "leave", "a2", "--json").data
+    assert (left["returned"], left["to_withdraw"]) == ([list(agreed)], 1)
+    assert annot("push").exit_code == 0
+    assert len(study.on_server("a2")) == tasks - 1
+    found = annot("status", "--json").data
+    assert (found["waiting"], found["to_withdraw"]) == (0, 0)
+    assert "annot push" not in found["next_command"]
+    assert annot("qrels").exit_code == 0
+
 
 def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: Study) -> None:
     annot = partial(command_line.annot, folder=study.folder)

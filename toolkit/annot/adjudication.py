@@ -47,13 +47,15 @@ def settle(
     *,
     per_pair: int | None,
     accepted: Collection[Pair],
+    contested: Collection[Pair] = (),
 ) -> Settlement:
     """Sort the planned pairs into agreed, disputed and incomplete.
 
     planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
     flags do not count. A pair is agreed when all its assessors gave the same grade; it is in dispute when grades
     differ or someone could not judge. per_pair: how many judgements a pair is to have, whoever left; None where the
-    plan is what was imported. accepted: pairs that may have fewer, but at least one.
+    plan is what was imported. accepted: pairs that may have fewer, but at least one. contested: pairs that are in
+    dispute although their grades are equal, by the lead's word.
     """
     by_pair: dict[Pair, dict[str, Judgement]] = {}
     for one in judgements:
@@ -72,7 +74,7 @@ def settle(
         elif not counted or (len(counted) < (per_pair or 0) and pair not in accepted):
             incomplete.append(pair)
             short.append(pair)
-        elif len(grades) == 1 and None not in grades:
+        elif len(grades) == 1 and None not in grades and pair not in contested:
             grade = counted[0].grade
             assert grade is not None
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -76,7 +76,7 @@ def push_parcels(
     if not checked:
         check_parcels(ws, store, parcels, round=round)
     if dry_run:
-        return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
+        return Pushed(tuple(_promised(store, parcels, round)))
     rows: list[Sent] = []
     notes: list[str] = []
     waiting: list[str] = []
@@ -100,6 +100,19 @@ def push_parcels(
         raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
     later = tuple(f"{fault}, then run `{ROUNDS[round].push}` again" for fault in waiting)
     return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
+
+
+def _promised(store: Store, parcels: Sequence[Parcel], round: Round) -> Iterator[Sent]:
+    """What a push would do by the records alone: no server is asked."""
+    with store.read() as session:
+        known = projects.read_projects(session, round=round)
+        noted = {project: projects.read_tasks(session, project.project) for project in known}
+    for parcel in parcels:
+        there = {asked for project in known if project.assessor == parcel.assessor for asked in noted[project]}
+        there &= parcel.tasks.keys()
+        where = [project.url for project in known if project.assessor == parcel.assessor]
+        new = len(parcel.tasks) - len(there)
+        yield Sent(parcel.assessor, len(parcel.tasks), len(there), new, 0, 0, where[-1] if where else "not sent")
 
 
 def _send(

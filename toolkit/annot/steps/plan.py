@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from annot.errors import InputError, MissingInput
 from annot.names import check_name, known_query
 from annot.planning.drawing import draw_plan
-from annot.planning.handing_on import renumbered
 from annot.records import Assignment, Query
 from annot.report.words import sentences
-from annot.store import judgements, people, projects
+from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
@@ -159,38 +158,6 @@ def shares_of(given: Iterable[str]) -> dict[str, float]:
     if faults:
         raise InputError("the shares cannot be read", faults=faults)
     return found
-
-
-def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
-    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
-
-    `queries` limits it to these queries. Raises MissingInput when nothing is planned, InputError when nothing can be
-    taken back: people would go on with tasks that nobody knows of.
-    """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        standing = people.read_assignments(session)
-        if not standing:
-            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        known = {query.query_id: query for query in read_queries(session)}
-        chosen = {known_query(known, name).query_id for name in queries} or set(known)
-        sent = projects.read_sent(session)
-        bound = {asked.pair for of_person in sent.values() for asked in of_person}
-        bound |= {one.pair for one in judgements.read_judgements(session)}
-        leaving = {one for one in standing if one.query_id in chosen and one.pair not in bound}
-        if not leaving:
-            of = f" of {', '.join(sorted(chosen))}" if queries else ""
-            who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
-            raise InputError(f"every planned pair{of} was sent or judged{who}", hint="another plan needs a new study")
-        remaining = renumbered(one for one in standing if one not in leaving)
-        if remaining:
-            record_plan(ws, session, remaining, dropped={one.pair for one in leaving})
-        else:
-            people.withdraw_plan(session)
-        if dry_run:
-            session.rollback()
-            return len(leaving)
-    write_plan(ws, remaining)
-    return len(leaving)
 
 
 def _wanted(

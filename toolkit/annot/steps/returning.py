@@ -115,7 +115,12 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     if any(one.why == why for one in earlier):
         return None
     if earlier and (earlier[-1].asked, assessor) not in answered:
-        raise InputError(f"{' '.join(pair)}: waits for {assessor} already", hint="take it back with --undo, or wait")
+        raise InputError(
+            f"{' '.join(pair)}: waits for {assessor} already",
+            hint="wait for the answer, or take it back: "
+            f"`annot adjudicate return {' '.join(pair)} --to {assessor} --undo`",
+        )
+    _check_present(session, outcome, pair, assessor)
     _check_judged(session, outcome, pair, assessor)
     _check_why(ws, session, why)
     return Returned(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
@@ -197,6 +202,17 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         )
     if assessor not in outcome.planned[pair]:
         raise InputError(f"{' '.join(pair)}: not of {assessor}", hint=f"it is of {', '.join(outcome.planned[pair])}")
+
+
+def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
+    """Raise InputError for a person who has left."""
+    left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+    if assessor in left:
+        others = [name for name in outcome.planned[pair] if name not in left]
+        raise InputError(
+            f"{' '.join(pair)}: {assessor} has left the study",
+            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
+        )
 
 
 def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:

@@ -86,7 +86,7 @@ class GuidelinesRow(Row, table=True):
 
 
 class ReturnedRow(Row, table=True):
-    """A pair that was put before its assessor again; it came with the third version."""
+    """A pair that was put before its assessor again; it came with the third version, `contested` with a later one."""
 
     __tablename__ = "returned"
     __table_args__ = (
@@ -102,6 +102,7 @@ class ReturnedRow(Row, table=True):
     why: str = Field(sa_type=Text)
     returned_at: str = Field(sa_type=Text)
     withdrawn_at: str | None = Field(sa_type=Text)
+    contested: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
 
 
 class PlanRow(Row, table=True):

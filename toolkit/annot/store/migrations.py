@@ -155,6 +155,12 @@ def add_shown_opinions(connection: Connection) -> None:
     table(ShownOpinionsRow).create(connection, checkfirst=True)
 
 
+def add_contested(connection: Connection) -> None:
+    """Whether an adjudicator decides on a returned pair that was taken back; none did."""
+    if "contested" not in {column["name"] for column in inspect(connection).get_columns("returned")}:
+        connection.execute(text("ALTER TABLE returned ADD COLUMN contested BOOLEAN DEFAULT false NOT NULL"))
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -169,6 +175,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_correction_times,
     add_completeness,
     add_shown_opinions,
+    add_contested,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

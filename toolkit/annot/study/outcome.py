@@ -120,7 +120,8 @@ def outcome_from(
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
     standing, unanswered = _standing(current, again, back)
-    settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or ())
+    contested = {one.pair for one in every if one.contested}
+    settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or (), contested=contested)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
     rulings = rulings_of((one for one in settled if one.pair in planned), asked=asked)
     adjudications = rulings.graded
