@@ -144,7 +144,7 @@ def adjudicate_status(
 
         back = returning.listing(ws)
         text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, table="adjudicate status --returned")
+        return Answer(back, text, returning.notes(back), table="adjudicate status --returned")
     from annot.steps import adjudicate as step
 
     found = step.status(ws)

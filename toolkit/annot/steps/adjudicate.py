@@ -148,8 +148,10 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     parcels = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.pair] == person]
-        tasks = tasks_of(ws, material, [Asked(*one.pair) for one in mine])
-        opinions = {} if hidden else {Asked(*one.pair): shown_order(one, seed=ws.settings.seed) for one in mine}
+        # A pair that came back to an assessor after it was settled is another task: the first one keeps its answer.
+        asked_of = {one.pair: Asked(*one.pair, 1 + outcome.reopened.get(one.pair, 0)) for one in mine}
+        tasks = tasks_of(ws, material, list(asked_of.values()))
+        opinions = {} if hidden else {asked_of[one.pair]: shown_order(one, seed=ws.settings.seed) for one in mine}
         tasks |= {
             asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
             for asked, said in opinions.items()

@@ -128,7 +128,11 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         (not outcome.judgements, "annot push, and annot pull once people have judged"),
         (set(outcome.incomplete) - set(outcome.short), "annot pull"),
         (outcome.short, "annot assessor add, then annot plan; or annot qrels --allow-single"),
-        (outcome.waiting, "annot push, which sends what was returned, and annot pull once it is answered"),
+        (
+            outcome.waiting,
+            "annot push, which sends what was returned, and annot pull once it is answered (annot adjudicate return "
+            "--undo takes it back)",
+        ),
         (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
         (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
         (not documents, "annot agreement, annot qrels, annot report"),

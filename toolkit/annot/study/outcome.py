@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlmodel import Session
 
@@ -11,7 +12,7 @@ from annot.adjudication import Pair, Settlement, rulings_of, settle
 from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
 from annot.settings import Settings
 from annot.store.accepted import read_accepted
-from annot.store.adjudications import read_adjudications
+from annot.store.adjudications import SourcedAdjudication, read_sourced
 from annot.store.judgements import read_judgements
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.returned import read_returned
@@ -42,6 +43,8 @@ class Outcome:
     They have ended, without a final grade."""
     passed_on: dict[Pair, tuple[Adjudication, ...]]
     """Pairs that an adjudicator could not judge and that wait for another one."""
+    reopened: dict[Pair, int]
+    """How often a pair was put before an assessor after an adjudicator had answered, of the pairs that were."""
     decisions: tuple[Decision, ...]
     """By pair."""
     open: tuple[Pair, ...]
@@ -79,7 +82,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
     return outcome_from(
         read_assignments(session),
         read_judgements(session),
-        read_adjudications(session),
+        read_sourced(session, payload=False),
         read_returned(session),
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
@@ -95,7 +98,7 @@ def answered_of(session: Session) -> set[tuple[str, Asked]]:
 def outcome_from(
     plan: tuple[Assignment, ...],
     judgements: Iterable[Judgement],
-    settled: Iterable[Adjudication],
+    settled: Iterable[SourcedAdjudication],
     returned: Iterable[Returned],
     *,
     asked: int,
@@ -107,9 +110,10 @@ def outcome_from(
     drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
     it wants, and the reasons.
     asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
-    assessor changed a grade afterwards and the two now agree. An adjudicator who could not judge settles nothing where
-    the assessors agree. Of a pair that was returned to an assessor the answer then given counts for the final grade;
-    until it is there the pair waits.
+    assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
+    that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
+    not judge settles nothing where the assessors agree. Of a pair that was returned to an assessor the answer then
+    given counts for the final grade; until it is there the pair waits.
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
@@ -123,7 +127,8 @@ def outcome_from(
     contested = {one.pair for one in every if one.contested}
     settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or (), contested=contested)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
-    rulings = rulings_of((one for one in settled if one.pair in planned), asked=asked)
+    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
+    rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
     unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
@@ -147,6 +152,7 @@ def outcome_from(
         adjudications=adjudications,
         unjudgeable=unjudgeable,
         passed_on=rulings.passed_on,
+        reopened=reopened,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
@@ -159,6 +165,26 @@ def outcome_from(
         },
         per_pair=per_pair,
     )
+
+
+def _since_returned(
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
+) -> tuple[list[Adjudication], dict[Pair, int]]:
+    """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
+    times: dict[Pair, list[datetime]] = {}
+    for one in returned:
+        times.setdefault(one.pair, []).append(datetime.fromisoformat(one.returned_at))
+    standing: list[Adjudication] = []
+    ended_by: dict[Pair, set[datetime]] = {}
+    for ruling in settled:
+        moment = ruling.changed_at or ruling.record.judged_at
+        at = None if moment is None else datetime.fromisoformat(moment)
+        later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
+        if later and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later))
+        elif not later:
+            standing.append(ruling.record)
+    return standing, {pair: len(moments) for pair, moments in ended_by.items()}
 
 
 def _standing(

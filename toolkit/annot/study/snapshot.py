@@ -129,7 +129,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         outcome=outcome_from(
             assignments,
             answers,
-            adjudications.read_adjudications(session),
+            adjudications.read_sourced(session, payload=False),
             read_returned(session),
             asked=ws.settings.adjudication.asked,
             drawn=plan,
