@@ -21,7 +21,7 @@ from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.growth import refuse_growth
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
-from annot.study.workspace import Workspace, read_manifest
+from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,9 @@ def make(
                 people.set_shares(session, shares)
                 if new or before is None:
                     record_plan(ws, session, assignments, per_pair=per_pair)
-            if new or not (ws.pools / PLAN_FILE).is_file():
-                write_plan(ws, assignments)
+            file = ws.pools / PLAN_FILE
+            if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
+                write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     needed = {
         "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
