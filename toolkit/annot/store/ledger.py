@@ -12,6 +12,7 @@ from annot.records import Source
 from annot.store.base import table
 from annot.store.chained import append_revisions
 from annot.store.judging_models import (
+    AcceptedRow,
     AdjudicationRow,
     AssessorRow,
     GoldRow,
@@ -30,7 +31,7 @@ Ledger = dict[str, list[dict[str, Any]]]
 
 ASKED_FOR: tuple[type[SQLModel], ...] = (QueryRow, FacetLabelsRow, AssessorRow, PoolAdditionRow)
 AS_IT_WAS: tuple[type[SQLModel], ...] = (
-    *(GuidelinesRow, ReturnedRow, TrialRow, TrialAssignmentRow, GoldRow),
+    *(GuidelinesRow, ReturnedRow, AcceptedRow, TrialRow, TrialAssignmentRow, GoldRow),
     *(SplitRow, RunRow, ImportRow),
 )
 REVISIONS: tuple[type[SQLModel], ...] = (JudgementRow, AdjudicationRow, TrialJudgementRow)
