@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import socket
 import sqlite3
@@ -120,6 +121,15 @@ class Case(NamedTuple):
 
     study: Path
     foreign: Path
+    listener: socket.socket
+    """Where every address leads. A connection that a library makes by itself is seen here, if not by the hook."""
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.listener.getsockname()[1]}"
+
+    def was_called(self) -> bool:
+        return bool(select.select([self.listener], [], [], 0)[0])
 
     def set(self, section: str, **values: Any) -> None:
         path = self.study / "annot.toml"
@@ -140,7 +150,7 @@ def prepared(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def case(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+def case(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     for name in ("key", "key.run", "key.md"):
@@ -159,7 +169,8 @@ def case(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cas
     # These two are told by the owner to install and start a server of their own.
     monkeypatch.setattr("annot.labelstudio.server.ensure_installed", refuse)
     monkeypatch.setattr(installing, "ensure_installed", refuse)
-    return Case(tmp_path / "study", foreign)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield Case(tmp_path / "study", foreign, listener)
 
 
 def in_every_record(case: Case) -> None:
@@ -179,7 +190,7 @@ def in_every_record(case: Case) -> None:
 
 
 def addresses(case: Case) -> None:
-    case.set("machine", cluster="tcp://127.0.0.1:8786", shards="s3://stranger/bucket", processes=1)
+    case.set("machine", cluster=f"tcp://{case.host}", shards="s3://stranger/bucket", processes=1)
 
 
 def a_persons_server(case: Case) -> None:
@@ -187,7 +198,7 @@ def a_persons_server(case: Case) -> None:
     for name in ("a1", "a2", "a3", "a4", "j1"):
         place = case.study / ".annot" / "studios" / name
         place.mkdir(parents=True)
-        (place / "elsewhere.json").write_text('{"url": "http://127.0.0.1:9999", "token": "theirs"}')
+        (place / "elsewhere.json").write_text(json.dumps({"url": f"http://{case.host}", "token": "theirs"}))
 
 
 def another_database(case: Case) -> None:
@@ -204,7 +215,7 @@ def a_linked_database(case: Case) -> None:
 
 
 def a_database_server(case: Case) -> None:
-    case.set("store", database="postgresql://me:secret@127.0.0.1:5432/theirs?password=secret")
+    case.set("store", database=f"postgresql://me:secret@{case.host}/theirs?password=secret")
 
 
 def a_linked_lock(case: Case) -> None:
@@ -233,12 +244,12 @@ def a_linked_cache(case: Case) -> None:
 
 DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
     # What the study has, what is shown of the address, and a command that would go there.
-    "a cluster": (addresses, "tcp://127.0.0.1:8786", "corpus add papers.jsonl"),
+    "a cluster": (addresses, "tcp://{host}", "corpus add papers.jsonl"),
     "another study's database": (another_database, "{foreign}/other.db", "status"),
     "a database above": (a_database_above, "{foreign}/other.db", "status"),
     "a database behind a link": (a_linked_database, "{foreign}/other.db", "status"),
-    "a database server": (a_database_server, "postgresql://me@127.0.0.1:5432/theirs?password=***", "status"),
-    "a person's server": (a_persons_server, "http://127.0.0.1:9999", "push"),
+    "a database server": (a_database_server, "postgresql://me@{host}/theirs?password=***", "status"),
+    "a person's server": (a_persons_server, "http://{host}", "push"),
     "a link beside": (a_linked_cache, "{foreign}/key", "status"),
 }
 LINKS = (
@@ -260,10 +271,11 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
         results = dict(every_command(case))
     own = [case.study, case.study.parent / "restored", case.study.parent / "demo", case.study.parent / "backup.tar.gz"]
     assert not outside(seen, *own)
+    assert not case.was_called()
     assert not [name for name, result in results.items() if "not yours" in result.stdout + result.stderr]
     assert {result.exit_code for result in results.values()} <= {0, 1, 2, 3}
     refused = {name for name, result in results.items() if "asks annot to use" in result.stderr}
-    assert {"corpus add", "facets", "index build", "pool", "pull", "push"} <= refused
+    assert {"corpus add", "facets", "index build", "pool", "assessor account"} <= refused
     # A study of others can still be looked at.
     assert results["status"].exit_code == results["report"].exit_code == results["agreement"].exit_code == 0
 
@@ -272,11 +284,12 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
 def test_every_command_asks_before_it_goes_through_a_door(name: str, case: Case, watch: Watch) -> None:
     make, shown, typed = DOORS[name]
     make(case)
-    address = shown.format(foreign=case.foreign)
+    address = shown.format(foreign=case.foreign, host=case.host)
     before = snapshot(case.foreign)
     with watch.looking() as seen:
         refused = annot(*typed.split(), folder=case.study)
     assert not outside(seen, case.study)
+    assert not case.was_called()
     assert refused.exit_code == 2
     message, hint = [line for line in refused.stderr.splitlines() if not line.startswith("dry run")]
     assert f" asks annot to use {address}, which is outside this study" in message
@@ -293,6 +306,7 @@ def test_no_command_opens_a_database_elsewhere(name: str, case: Case, watch: Wat
     with watch.looking() as seen:
         results = dict(every_command(case))
     assert not outside(seen, *(case.study.parent / at for at in ("study", "restored", "demo", "backup.tar.gz")))
+    assert not case.was_called()
     assert snapshot(case.foreign) == before
     assert not [name for name, one in results.items() if "@demo.example.org" in one.stdout + one.stderr]
 
@@ -365,3 +379,19 @@ def test_one_place_decides_on_what_the_settings_name_outside() -> None:
         'restore.py: f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a '
         'file in the "',
     }
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:secret@db.example/x", "postgresql://me@db.example/x"),
+        ("postgresql://db.example/x?user=me&password=secret&host=other", None),
+        ("postgresql://me:p@evil.example/x?y=@db.example/x", "postgresql://me@evil.example/x?y=@db.example/x"),
+        ("tcp://me:8786/x@login:8786", "tcp://me:8786/x@login:8786"),
+        ("s3://bucket/study", "s3://bucket/study"),
+    ],
+)
+def test_no_address_is_shown_as_another(address: str, shown: str | None) -> None:
+    """A password is hidden; the host that is really meant is not."""
+    expected = shown or address.replace("secret", "***")
+    assert doors.without_password(address) == expected

@@ -68,8 +68,8 @@ def allowed_file() -> Path:
 
 
 def without_password(address: str) -> str:
-    """The address as it is shown and remembered."""
-    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:]*):.*@", r"\1@", address))
+    """The address as it is shown and remembered; what is left out is never more than a password can be."""
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:?#]*):[^/@?#]*@", r"\1@", address))
 
 
 def is_inside(path: Path, root: Path) -> bool:
