@@ -118,7 +118,7 @@ def of_runs(
     judgements: tuple[Judgement, ...],
     *,
     facets: Mapping[str, str],
-    papers: Mapping[str, str],
+    papers: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
     demonstrations: Collection[str],
@@ -132,14 +132,17 @@ def of_runs(
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
-    each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
+    facets, papers: the facet and the paper of each query; papers None takes the queries as independent. judgements:
+    those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
+    one are one line and one side of a comparison.
     demonstrations: runs that were trained on what they are tested on; they are measured, and compared with nothing.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
     seed: of the tests between runs.
     """
     notes: list[str] = []
+    unit = "query" if papers is None else "query paper"
+    papers = papers or {query_id: query_id for query_id in facets}
     evaluations: dict[str, dict[str, Evaluation]] = {}
     facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
@@ -192,13 +195,13 @@ def of_runs(
             }
             names = columns(convention, measures)
             for system, of in there.items():
-                line = _line(convention, system, of, whole, names, level)
+                line = _line(convention, system, of, whole, names, level, unit)
                 lines.append(replace(line, demonstration=system in shown_only))
-            lines.append(_line(convention, CHANCE, [floor], whole, names, level))
+            lines.append(_line(convention, CHANCE, [floor], whole, names, level, unit))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers, average)
-                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
+                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level, unit))
             there = {system: of for system, of in there.items() if system not in shown_only}
             if convention == conventions[0] and len(there) > 1:
                 compared = {
@@ -245,7 +248,13 @@ def _average_of(
 
 
 def _line(
-    convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
+    convention: str,
+    run: str,
+    runs: Sequence[Values],
+    average: _Average,
+    names: tuple[str, ...],
+    level: float,
+    unit: str,
 ) -> Line:
     """runs: the values of each run of the system."""
     members = {query_id for fold in average.folds for query_id in fold}
@@ -257,7 +266,7 @@ def _line(
     intervals = {}
     for name in names:
         sums = average.sums({query_id: mean[query_id][name] for query_id in members})
-        intervals[name] = ratio_interval(sums, sizes, level=level, unit="query paper")
+        intervals[name] = ratio_interval(sums, sizes, level=level, unit=unit)
     of_each = [mean_over_folds(values, average.folds) for values in runs]
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
