@@ -66,9 +66,9 @@ def test_the_first_screen_alone_answers(study: Workspace) -> None:
     )
     assert f"**{verdict}.**" in first
     best = runs["comparison"]["verdicts"][-1]
-    certain = "certain" if not best["undecided"] else "but its lead is not certain"
+    certain = "certain" if not best["behind"] + best["as_good"] else "but its lead is not certain"
     assert re.search(rf"\*\*{best['best']}[:,] {certain}\.\*\*", first)
-    for run in (*best["worse"], *best["undecided"]):
+    for run in (*best["worse"], *best["behind"], *best["as_good"]):
         assert run in first
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.errors import InputError
-from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
+from annot.evaluation.comparisons import FEWEST_PAPERS, RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.evaluation.restated import Restated
@@ -57,6 +57,11 @@ class Line:
     """The standard deviation of each measure over the runs; empty for one run."""
     demonstration: bool = False
     """Trained on what it is tested on: measured, and compared with nothing."""
+    over_chance: Interval | Undefined | None = None
+    """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
+    above_chance: bool = False
+    """Whether this difference is shown to be positive: by its interval, or, where it has none, as it is positive
+    on every one of enough papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +101,27 @@ class _Average(NamedTuple):
     facet: str
     folds: tuple[tuple[str, ...], ...]
     kind: str
-    papers: Mapping[str, str]
+    papers: Mapping[str, str] | None
+    """None where queries are independent."""
+
+    @property
+    def unit(self) -> str:
+        """What the units of chance are."""
+        return "query" if self.papers is None else "query paper"
+
+    def unit_of(self, query_id: str) -> str:
+        return query_id if self.papers is None else self.papers[query_id]
 
     def sizes(self) -> Array:
         return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
 
     def sums(self, values: Mapping[str, float]) -> Array:
         """The sum over the queries of each paper in each fold: shape (P, S)."""
-        rows = sorted({self.papers[query_id] for fold in self.folds for query_id in fold})
+        rows = sorted({self.unit_of(query_id) for fold in self.folds for query_id in fold})
         sums = np.zeros((len(rows), len(self.folds)))
         for place, fold in enumerate(self.folds):
             for query_id in fold:
-                sums[rows.index(self.papers[query_id]), place] += values[query_id]
+                sums[rows.index(self.unit_of(query_id)), place] += values[query_id]
         return sums
 
 
@@ -141,8 +155,6 @@ def of_runs(
     seed: of the tests between runs.
     """
     notes: list[str] = []
-    unit = "query" if papers is None else "query paper"
-    papers = papers or {query_id: query_id for query_id in facets}
     evaluations: dict[str, dict[str, Evaluation]] = {}
     facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
@@ -195,13 +207,14 @@ def of_runs(
             }
             names = columns(convention, measures)
             for system, of in there.items():
-                line = _line(convention, system, of, whole, names, level, unit)
-                lines.append(replace(line, demonstration=system in shown_only))
-            lines.append(_line(convention, CHANCE, [floor], whole, names, level, unit))
+                line = replace(_line(convention, system, of, whole, names, level), demonstration=system in shown_only)
+                by = measures[0] if measures else PRIMARY[convention]
+                lines.append(_beside_chance(line, of, floor, whole, measure=by, level=level))
+            lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers, average)
-                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level, unit))
+                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
             there = {system: of for system, of in there.items() if system not in shown_only}
             if convention == conventions[0] and len(there) > 1:
                 compared = {
@@ -236,7 +249,7 @@ def of_runs(
 
 
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str], average: str
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":
@@ -248,13 +261,7 @@ def _average_of(
 
 
 def _line(
-    convention: str,
-    run: str,
-    runs: Sequence[Values],
-    average: _Average,
-    names: tuple[str, ...],
-    level: float,
-    unit: str,
+    convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
 ) -> Line:
     """runs: the values of each run of the system."""
     members = {query_id for fold in average.folds for query_id in fold}
@@ -266,11 +273,30 @@ def _line(
     intervals = {}
     for name in names:
         sums = average.sums({query_id: mean[query_id][name] for query_id in members})
-        intervals[name] = ratio_interval(sums, sizes, level=level, unit=unit)
+        intervals[name] = ratio_interval(sums, sizes, level=level, unit=average.unit)
     of_each = [mean_over_folds(values, average.folds) for values in runs]
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
     return Line(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
+
+
+def _beside_chance(
+    line: Line, runs: Sequence[Values], floor: Values, average: _Average, *, measure: str, level: float
+) -> Line:
+    """The line with its difference from a random order; runs: as in `_line`."""
+    sums = average.sums(
+        {
+            query_id: float(np.mean([values[query_id][measure] for values in runs])) - floor[query_id][measure]
+            for fold in average.folds
+            for query_id in fold
+        }
+    )
+    interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
+    if isinstance(interval, Interval):
+        above = interval.low > 0
+    else:
+        above = bool((sums > 0).all()) and len(sums) >= FEWEST_PAPERS
+    return replace(line, over_chance=interval, above_chance=above)
 
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:
