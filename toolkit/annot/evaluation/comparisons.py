@@ -155,11 +155,11 @@ def _behind(one: RunComparison) -> bool:
 
 
 def _detectable(differences: Array, decided: MaxT) -> float | None:
-    """From the t test's power, at what the first step of the test asks, with the median error of the pairs."""
-    from scipy.special import stdtrit
+    """By the noncentral t, at what the first step of the test asks, with the median error of the pairs."""
+    from scipy.special import nctdtrinc
 
     papers = differences.shape[1]
     if math.isinf(decided.critical):
         return None
     error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
-    return float((decided.critical + stdtrit(papers - 1, POWER)) * error)
+    return float(nctdtrinc(papers - 1, 1 - POWER, decided.critical) * error)
