@@ -11,7 +11,7 @@ from annot.agreement.between import Between, agreement_between
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.errors import UndefinedStatistic
 from annot.evaluation.comparisons import RunComparison
-from annot.evaluation.evaluated import CHANCE, Evaluated
+from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.records import Qrel
 from annot.stats.arrays import Array
 from annot.stats.rounding import rounding
@@ -66,6 +66,8 @@ class TwoQrels:
     facet: str
     means: dict[str, tuple[float, float]]
     """Of each run on this facet by the first and by the second; best by the first on top."""
+    above_chance: dict[str, tuple[bool, bool]]
+    """Whether each run is shown to be better than a random order by the first and by the second."""
     tau: Value
     tau_ap: Value
     """With the first for the reference: which says more of the top."""
@@ -84,7 +86,9 @@ def compare_qrels(
     confusion = np.zeros((len(grades), len(grades)), dtype=int)
     for pair in both:
         confusion[grades.index(first[pair]), grades.index(second[pair])] += 1
-    means = _means(by_a, by_b, facet)
+    of_a, of_b = (_lines(found, facet) for found in (by_a, by_b))
+    runs = sorted(of_a.keys() & of_b.keys(), key=lambda run: (-of_a[run].values[by_a.measure], run))
+    means = {run: (of_a[run].values[by_a.measure], of_b[run].values[by_b.measure]) for run in runs}
     scores = [[round(one[side], _FIGURES) for one in means.values()] for side in (0, 1)]
     tau = tau_b_of_rows(np.array([scores[0]]), np.array([scores[1]]))[0] if len(means) > 1 else np.nan
     top = tau_ap(scores[1], scores[0])
@@ -97,23 +101,19 @@ def compare_qrels(
         measure=by_a.measure,
         facet=facet,
         means=means,
+        above_chance={run: (of_a[run].above_chance, of_b[run].above_chance) for run in runs},
         tau=TIED if np.isnan(tau) else float(tau),
         tau_ap=TIED if np.isnan(top) else top,
         changed=tuple(_changed(by_a.comparisons, by_b.comparisons, facet)),
     )
 
 
-def _means(by_a: Evaluated, by_b: Evaluated, facet: str) -> dict[str, tuple[float, float]]:
-    first, second = (
-        {
-            line.run: line.values[found.measure]
-            for line in found.lines
-            if (line.convention, line.facet) == (found.convention, facet) and line.run != CHANCE
-        }
-        for found in (by_a, by_b)
-    )
-    common = sorted(first.keys() & second.keys(), key=lambda run: (-first[run], run))
-    return {run: (first[run], second[run]) for run in common}
+def _lines(found: Evaluated, facet: str) -> dict[str, Line]:
+    return {
+        line.run: line
+        for line in found.lines
+        if (line.convention, line.facet) == (found.convention, facet) and line.run != CHANCE
+    }
 
 
 def _topics(
