@@ -16,7 +16,7 @@ from annot.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rul
 from annot.forecast.redrawing import redrawn
 from annot.forecast.remainder import forecast
 from annot.records import Judgement
-from annot.stats.clustered import jackknife_interval
+from annot.stats.clustered import clusters_of_queries, jackknife_interval
 from annot.stats.durations import winsorised
 from annot.stats.values import Estimate, Interval, Undefined, to_json
 from hypothesis import given
@@ -328,7 +328,9 @@ def alpha(tables: np.ndarray) -> float:
 
 
 def alpha_interval(tables: np.ndarray) -> tuple[float, float]:
-    left_out = OF_COUNTS["alpha_ordinal"](Counts.of_tables(tables.astype(float)).left_out(), GRADES)
+    left_out = OF_COUNTS["alpha_ordinal"](
+        Counts.of_tables(tables.astype(float)).left_out(clusters_of_queries(None, len(tables))), GRADES
+    )
     found = jackknife_interval(alpha(tables), left_out, level=0.95)
     if not isinstance(found, Interval):
         raise UndefinedStatistic(found.reason)

@@ -14,6 +14,7 @@ from annot.agreement.pooled import Pooled, PooledTables, interval_of
 from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.errors import UndefinedStatistic
 from annot.stats.arrays import Array, Integers, Mask
+from annot.stats.clustered import clusters_of_queries
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined
 
@@ -101,7 +102,7 @@ def interval(tables: Integers, units: Units, grades: Sequence[int], *, name: str
     pooled = Pooled(
         units.counts.weighted(times),
         PooledTables(
-            n_queries,
+            clusters_of_queries(None, n_queries),
             np.repeat(np.arange(n_queries), n_twos),
             np.tile(np.arange(n_twos), n_queries),
             np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),

@@ -18,8 +18,9 @@ from annot.stats.rounding import rounding
 from annot.stats.values import Estimate, Undefined
 from annot.store import trials
 from annot.store.projects import Round
+from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
-from annot.study.trials import current_answers, figure_from_record, figure_on_record, grades_of
+from annot.study.trials import current_answers, figure_from_record, figure_on_record, grades_of, papers_of
 from annot.study.workspace import Workspace
 
 TRIAL = "substudy"
@@ -88,13 +89,19 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     level = ws.settings.agreement.level
     grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
     final = grades_of(outcome.decisions)
+    papers = papers_of(read_queries(session))
     grades["final"] = {pair: final[pair] for pair in asked if pair in final}
     compared = tuple(
         Compared(
             NAMES[first],
             NAMES[second],
             agreement_between(
-                grades[first], grades[second], grades=ws.settings.scale.grades, level=level, coefficients=HEADLINE
+                grades[first],
+                grades[second],
+                grades=ws.settings.scale.grades,
+                level=level,
+                coefficients=HEADLINE,
+                papers=papers,
             ),
         )
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
