@@ -50,7 +50,9 @@ def test_the_differences_that_hold_are_named() -> None:
     assert {(run, other) for run, others in holding(found) for other in others} == by_hand
     assert {("good", "worst"), ("good", "poor"), ("as good", "worst")} <= by_hand
     told = sentence("runs.holding", best=best(found), holding=holding(found))
-    assert told.startswith(f"{len(by_hand)} of 6 differences between runs hold: as good is better than poor and worst; ")
+    assert told.startswith(
+        f"{len(by_hand)} of 6 differences between runs hold: as good is better than poor and worst; "
+    )
     none = measured(9, {"one": 9.0, "other": 9.0})
     told = sentence("runs.holding", best=best(none), holding=holding(none))
     assert told == "The difference between the two runs does not hold."

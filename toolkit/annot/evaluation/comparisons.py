@@ -92,12 +92,21 @@ class Verdict:
 
 
 def compare_runs(
-    facet: str, sums: Mapping[str, Array], sizes: Array, *, convention: str, measure: str, level: float, seed: int
+    facet: str,
+    sums: Mapping[str, Array],
+    sizes: Array,
+    *,
+    unit: str,
+    convention: str,
+    measure: str,
+    level: float,
+    seed: int,
 ) -> tuple[tuple[RunComparison, ...], Verdict]:
     """Every pair of at least two runs, the better runs first, and the verdict.
 
     sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    how many queries these are. A run's mean is the mean of its folds' means. seed: of tests that draw their signs.
+    how many queries these are. unit: what a row is, a query paper or a query. A run's mean is the mean of its folds'
+    means. seed: of tests that draw their signs.
     """
     share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
@@ -122,7 +131,7 @@ def compare_runs(
             convention=convention,
             measure=measure,
             difference=mean[a] - mean[b],
-            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit="query paper", least=-1.0),
+            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit=unit, least=-1.0),
             p_value=test.p_value,
             p_corrected=float(decided.p_values[at]),
             p_holm=p_holm,

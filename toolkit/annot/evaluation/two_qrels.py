@@ -59,7 +59,7 @@ class TwoQrels:
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by grade in the first (rows) and in the second (columns)."""
     together: Between
-    """Of all pairs, with intervals over queries."""
+    """Of all pairs, with intervals over query papers."""
     topics: tuple[Topic, ...]
     convention: str
     measure: str
@@ -73,13 +73,25 @@ class TwoQrels:
     """With the first for the reference: which says more of the top."""
     changed: tuple[ChangedSides, ...]
 
+    @property
+    def like_chance(self) -> bool:
+        """Whether a run is not shown to be better than a random order, by either."""
+        return not all(map(all, self.above_chance.values()))
+
 
 @rounding
 def compare_qrels(
-    a: Iterable[Qrel], b: Iterable[Qrel], by_a: Evaluated, by_b: Evaluated, *, facet: str, level: float
+    a: Iterable[Qrel],
+    b: Iterable[Qrel],
+    by_a: Evaluated,
+    by_b: Evaluated,
+    *,
+    facet: str,
+    level: float,
+    papers: Mapping[str, str],
 ) -> TwoQrels:
     """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
-    runs are ordered. level: of the intervals of agreement."""
+    runs are ordered. level: of the intervals of agreement. papers: the paper of each query, the unit of chance."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
     grades = tuple(sorted({*first.values(), *second.values()}))
     both = sorted(first.keys() & second.keys())
@@ -95,7 +107,7 @@ def compare_qrels(
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(map(int, row)) for row in confusion),
-        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=None),
+        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=papers),
         topics=tuple(_topics(first, second, grades)),
         convention=by_a.convention,
         measure=by_a.measure,
