@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, error_cases
+from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
 from annot.evaluation.evaluated import CHANCE, Evaluated
 from annot.evaluation.facets_of_papers import on_facets
 from annot.evaluation.pooled_methods import best_of_each
@@ -115,15 +115,17 @@ def _errors(study: Study) -> Table:
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
             if ranked:
                 first_fifth = {query_id: len(rankings[query_id]) // ONE_IN for query_id in ranked}
-                row = {"facet": facet, "run": run}
-                for name, error, of in (("near_top", NEAR_TOP, first_fifth), ("far_down", FAR_DOWN, relevant)):
-                    row[name] = share_of_counts(
+                possible: dict[Error, Mapping[str, int]] = {NEAR_TOP: first_fifth, FAR_DOWN: relevant}
+                shares = [
+                    share_of_counts(
                         [cases[run, query_id, error] for query_id in ranked],
                         [of[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
                         papers=[study.snapshot.papers[query_id] for query_id in ranked],
                     )
-                rows.append(row)
+                    for error, of in possible.items()
+                ]
+                rows.append({"facet": facet, "run": run, "near_top": shares[0], "far_down": shares[1]})
     return table("analyses.errors", rows, relevant_from=relevant_from)
 
 
