@@ -3,8 +3,8 @@
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
 together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.stats.max_t`): its
 least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by large
-differences of others. Where differences are symmetric it names a false one in 5 of 100 studies; where runs differ in
-spread and are skewed in up to 10 (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of
+differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs differ
+in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of
 the randomised Tukey HSD are given next to it, for papers that report them.
 """
 
