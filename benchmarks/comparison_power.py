@@ -1,6 +1,6 @@
 """Count how often `annot compare` names a difference that is none, and how often it finds one that is there.
 
-    python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12] [--part errors|power]
+    python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12] [--part errors|others|power]
 
 Query papers are the units. Errors: no run is better than another (in `one leads`, all but one; only differences between
 the others count). `max t` is the test that decides, `Holm` and `Tukey` are the columns beside it. Power: of true

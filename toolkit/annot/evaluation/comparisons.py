@@ -4,8 +4,8 @@ Chance comes by query paper: facets of one paper share its pool and its difficul
 together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.stats.max_t`): its
 least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by large
 differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs differ
-in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of
-the randomised Tukey HSD are given next to it, for papers that report them.
+in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's
+correction, of the t test and of the randomised Tukey HSD are given next to it, for papers that report them.
 """
 
 from __future__ import annotations
