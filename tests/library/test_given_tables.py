@@ -194,7 +194,7 @@ def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
         ),
         ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
         ("nowhere.txt", "nowhere.txt: no such file, expected one of TREC's files"),
-        (".", ".: no such file, expected one of TREC's files"),
+        (".", ".: a folder, expected one of TREC's files"),
     ],
 )
 def test_wrong_final_grades_are_refused(given: Any, expected: str) -> None:

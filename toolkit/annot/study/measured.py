@@ -150,6 +150,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         outcome.judgements,
         outcome.decisions,
         snapshot.facets,
+        papers=snapshot.papers,
         scale=settings.scale.grades,
         open_pairs=outcome.open,
         assignments=snapshot.assignments,
@@ -158,6 +159,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     return look(
         panel,
         repeats_of(outcome),
+        papers=snapshot.papers,
         coefficient=COEFFICIENTS["kappa_quadratic"],
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
