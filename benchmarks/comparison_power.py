@@ -1,9 +1,10 @@
 """Count how often `annot compare` names a difference that is none, and how often it finds one that is there.
 
-    python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12] [--part errors|others|power]
+    python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12]
+        [--part errors|others|power] [--null NAME ...]
 
 Query papers are the units. Errors: no run is better than another (in `one leads`, all but one; only differences between
-the others count). `max t` is the test that decides, `Holm` and `Tukey` are the columns beside it. Power: of true
+the others count). `max t` is the test that decides, `Holm` and `Tukey` are those of the CSV. Power: of true
 differences, how many are found; `raw mean` is the step-down maximum of the mean instead of t.
 
 Measured with 2,000 studies a cell of errors of max t, 600 of errors of others, 200 of power:
