@@ -227,6 +227,7 @@ def of_runs(
                     facet,
                     {system: whole.sums(of_system) for system, of_system in compared.items()},
                     whole.sizes(),
+                    unit=whole.unit,
                     convention=convention,
                     measure=primary,
                     level=level,
