@@ -215,7 +215,9 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
             url, connect_args={"connect_timeout": CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
         )
     except ModuleNotFoundError:
-        raise StoreError("the driver psycopg is not installed", hint="pip install 'annot[postgres]'") from None
+        raise StoreError(
+            "the driver psycopg is not installed", hint="in the folder of annot's source: pip install '.[postgres]'"
+        ) from None
 
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
