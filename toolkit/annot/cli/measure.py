@@ -131,7 +131,8 @@ def assessor_effect(
 def reusability(ws: "Workspace") -> Answer:
     """Write the certificate: can systems that did not help to build the pools be measured on this collection?
 
-    Looks at smaller pools, unjudged papers and halves of the queries; the page is exports/certificate.html.
+    Takes each pool method for a system that came later, without what it alone brought; looks at smaller pools, unjudged
+    papers and halves of the queries. The page is exports/certificate.html.
     """
     from annot.steps import reusability as step
 
