@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
 from annot.cli.options import ConventionOption, DryRunOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Answer, say, table
+from annot.cli.output import Answer, needs_a_person, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -60,7 +60,9 @@ def evaluate(
         from annot.steps import against as published
 
         found = published.against(ws, against, files=tuple(files or ()))
-        return Answer(found, published.describe(found), table="evaluate --against")
+        differing = range(found.differing if found.same_collection else 0)
+        finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
+        return Answer(found, published.describe(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,
         files=tuple(files or ()),

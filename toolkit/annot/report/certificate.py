@@ -39,7 +39,7 @@ def _sections(found: Certificate) -> Iterator[Section]:
         "losses",
         "What each method alone found",
         sentences("reusability.losses", **values),
-        (table("reusability.losses", found.losses, **values),),
+        (table("reusability.losses", found.losses, found=found),),
     )
     if found.methods:
         yield _reduced("methods", "The runs without one method", found.methods, values)

@@ -112,7 +112,7 @@ def losses(
     for method, own in finds.items():
         without = method + UNJUDGED
         pairs = [one for one in qrels if (papers[one.query_id], one.doc_id) in own]
-        sums = np.bincount(of_paper, weights=by_query[method] - by_query[without])
+        sums = np.bincount(of_paper, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
         interval = ratio_interval(
             sums[:, None], sizes[:, None], level=1 - 2 * (1 - level) / len(finds), unit="query paper", least=-1.0
