@@ -69,7 +69,8 @@ import numpy as np
 from annot.agreement.coefficients import value_between
 from annot.agreement.contingency import count, tables_between
 from annot.agreement.pooled import ends_of, interval_of, pooled_between
-from annot.stats.clustered import mean_interval, median_interval, share_of_counts
+from annot.stats.clustered import mean_interval, share_of_counts
+from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined, Value
 
 GRADES = (0, 1, 2, 3)

@@ -63,7 +63,10 @@ def test_what_was_trained_on_what_it_is_tested_on_is_measured_and_compared_with_
     assert line(found, "method", "leaky").values["AP"] == pytest.approx(1)
     assert best_line(found).startswith("good is best")
     (table,) = compared(found)
-    assert [row[0] for row in table.rows] == ["good (a)", "poor (b)", "leaky: trained on what it is tested on", CHANCE]
+    assert [row[0] for row in table.rows] == [
+        *("good (a)", "poor (b): not better than chance"),
+        *("leaky: trained on what it is tested on", CHANCE),
+    ]
     (note,) = set(found.notes) - set(honest.notes)
     assert note.startswith("leaky: trained on what it is tested on")
 

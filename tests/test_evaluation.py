@@ -86,7 +86,7 @@ def test_runs_are_compared_where_they_have_the_same_queries_on_the_primary_measu
     assert whole.holds
     assert whole.interval.low > 0
     assert pairs["method", "good", "partial"].p_corrected == 1.0
-    assert [(one.facet, one.best, one.worse, one.undecided, one.papers) for one in found.verdicts] == [
+    assert [(one.facet, one.best, one.worse, one.as_good, one.papers) for one in found.verdicts] == [
         ("method", "good", ("poor",), ("partial",), 12),
         ("result", "good", ("poor",), (), 12),
         ("together", "good", ("poor",), (), 12),

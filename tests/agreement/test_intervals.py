@@ -12,7 +12,8 @@ from annot.agreement.contingency import count, tables_between
 from annot.agreement.pooled import Pooled, PooledTables, interval_of, pooled_between
 from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
-from annot.stats.clustered import jackknife_interval, mean_interval, median_interval
+from annot.stats.clustered import jackknife_interval, mean_interval
+from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined
 from scipy import stats
 

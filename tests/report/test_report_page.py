@@ -62,9 +62,9 @@ def test_the_first_screen_alone_answers(study: Workspace) -> None:
     assert f"**To compare systems: {systems}. As labels of single pairs: {labels}.**" in first
     assert ("the whole interval lies below 0.667" in first.lower()) == (high < 0.667)
     best = runs["comparison"]["verdicts"][-1]
-    certain = "certain" if not best["undecided"] else "but its lead is not certain"
+    certain = "certain" if not best["behind"] + best["as_good"] else "but its lead is not certain"
     assert re.search(rf"\*\*{best['best']}[:,] {certain}\.\*\*", first)
-    for run in (*best["worse"], *best["undecided"]):
+    for run in (*best["worse"], *best["behind"], *best["as_good"]):
         assert run in first
 
 

@@ -12,7 +12,8 @@ from annot.agreement.per_query import Seen, not_settled
 from annot.agreement.pooled import Pooled, PooledTables, ends_of, interval_of, pooled_between
 from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
 from annot.stats.arrays import Array
-from annot.stats.clustered import mean_interval, median_interval, share_of_counts
+from annot.stats.clustered import mean_interval, share_of_counts
+from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined, Value
 
 IN_NONE = Undefined("it has no value on any of the queries")

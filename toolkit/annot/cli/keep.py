@@ -39,11 +39,12 @@ def restore(
     wait: WaitOption = 0.0,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Make a study stand as it was backed up, checked hash by hash and row by row; all of it, or nothing.
+    """Bring a study back as it was backed up, checked hash by hash and row by row; all of it, or nothing.
 
-    The database is that of the backup's annot.toml; ANNOT_DATABASE names another, a SQLite file or a PostgreSQL URL. A
-    dry run checks a backup and touches nothing. Where Label Studio is lost as well, `annot push` sends what is open to
-    an empty one, and nothing that was answered.
+    Nothing comes back outside the folder. ANNOT_DATABASE names a database elsewhere, a SQLite file or a PostgreSQL URL;
+    annot.toml in the backup cannot. A backup with a database of another version is refused. A dry run checks a backup
+    and touches nothing. Where Label Studio is lost as well, `annot push` sends what is open to an empty one, and
+    nothing that was answered.
     """
     from annot.steps import restore as step
 

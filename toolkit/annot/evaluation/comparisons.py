@@ -1,15 +1,17 @@
 """Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
 
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the tests and count as one for the interval. Each pair's test uses the values of its own two runs
-alone, and Holm's correction asks nothing of how the pairs hang together: many runs that are nearly the same do not make
-two others look different, as they do where one distribution of the largest difference serves all pairs. So Holm's p
-decides; those of the t test and of the randomised Tukey HSD test stand beside it, for papers that report them.
+together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.stats.max_t`): its
+least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by large
+differences of others. Where differences are symmetric it names a false one in 5 of 100 studies; where runs differ in
+spread and are skewed in up to 10 (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of
+the randomised Tukey HSD are given next to it, for papers that report them.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,15 +19,19 @@ import numpy as np
 
 from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
+from annot.stats.max_t import MaxT, max_t_tests
 from annot.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
 from annot.stats.values import Interval, Undefined, Value
 
 ALPHA, POWER = 0.05, 0.8
+FEWEST_PAPERS = math.ceil(1 - math.log2(ALPHA))
+"""Query papers from which on a difference can hold: with one paper fewer p is at least 2^(1 - papers) > `ALPHA`."""
+MAX_T_PERMUTATIONS = 20_000
+"""The test that decides counts every arrangement of signs where there are no more (15 query papers), else it draws."""
 EXACT_UP_TO = 20
-"""Query papers up to which the test counts every arrangement of signs; with more it draws `PERMUTATIONS` of them."""
+"""Query papers up to which the test of one pair counts every arrangement; with more it draws `PERMUTATIONS` of them."""
 PERMUTATIONS = 100_000
 TUKEY_PERMUTATIONS = 10_000
-"""Of one test of all runs at once, whose permutations cost more."""
 ALIKE = Undefined("the difference is the same on every query paper")
 _FIGURES = 12
 """Digits after the point at which two means tie: what lies beyond is rounding."""
@@ -48,11 +54,14 @@ class RunComparison:
     p_value: float
     """Of a two-sided paired randomisation test whose units are query papers."""
     p_corrected: float
-    """By Holm's method, over all pairs of runs of this facet."""
+    """By the step-down maximum of t over all pairs of runs of this facet. It decides."""
+    p_holm: float
+    """`p_value` by Holm's method, over the same pairs: never below their number times 2^(1 - papers)."""
     p_t: Value
     """Of a two-sided paired t test over query papers, not corrected."""
     p_tukey: float
-    """Of the randomised Tukey HSD test over all runs of this facet."""
+    """Of the randomised Tukey HSD test over all runs of this facet. Where runs differ in spread it errs twice as often
+    as it says."""
     effect: Value
     """The difference in standard deviations of the papers' differences: Cohen's d for pairs."""
     holds: bool
@@ -68,14 +77,16 @@ class Verdict:
     """The run with the highest mean."""
     worse: tuple[str, ...]
     """Runs whose difference from the best one holds."""
-    undecided: tuple[str, ...]
-    """Runs that may be as good as the best one or better: the difference may be chance."""
+    behind: tuple[str, ...]
+    """Runs that are behind it by the interval of their own difference, which does not hold after correction."""
+    as_good: tuple[str, ...]
+    """Runs that may be as good as the best one: the interval of their difference includes 0, or there is none."""
     papers: int
     """Query papers, the units of chance."""
     pairs: int
     """Pairs of runs compared."""
     smallest_p: float
-    """The smallest corrected p that so few papers and so many pairs allow. Above `ALPHA` no difference can hold."""
+    """The smallest corrected p that so few papers allow. Above `ALPHA` no difference can hold."""
     detectable: float | None
     """About the difference that would hold with a chance of `POWER`, for a typical pair; None where none can hold."""
 
@@ -96,6 +107,7 @@ def compare_runs(
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
     tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+    decided = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
     p_t = t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
     places = list(itertools.combinations(range(len(order)), 2))
@@ -112,38 +124,42 @@ def compare_runs(
             difference=mean[a] - mean[b],
             interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit="query paper", least=-1.0),
             p_value=test.p_value,
-            p_corrected=p_corrected,
+            p_corrected=float(decided.p_values[at]),
+            p_holm=p_holm,
             p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
             p_tukey=float(p_tukey[at]),
             effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
-            holds=p_corrected <= ALPHA,
+            holds=bool(decided.p_values[at] <= ALPHA),
         )
-        for at, ((a, b), test, p_corrected) in enumerate(
+        for at, ((a, b), test, p_holm) in enumerate(
             zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
         )
     )
-    smallest_p = min(1.0, len(pairs) * (2.0 ** (1 - papers) if papers <= EXACT_UP_TO else 1 / (PERMUTATIONS + 1)))
+    of_best = [one for one in comparisons if one.run_a == order[0]]
     verdict = Verdict(
         facet=facet,
         best=order[0],
-        worse=tuple(
-            comparison.run_b for comparison in comparisons if comparison.run_a == order[0] and comparison.holds
-        ),
-        undecided=tuple(
-            comparison.run_b for comparison in comparisons if comparison.run_a == order[0] and not comparison.holds
-        ),
+        worse=tuple(one.run_b for one in of_best if one.holds),
+        behind=tuple(one.run_b for one in of_best if not one.holds and _behind(one)),
+        as_good=tuple(one.run_b for one in of_best if not one.holds and not _behind(one)),
         papers=papers,
         pairs=len(pairs),
-        smallest_p=smallest_p,
-        detectable=_detectable(differences) if smallest_p <= ALPHA else None,
+        smallest_p=decided.least_p,
+        detectable=_detectable(differences, decided),
     )
     return comparisons, verdict
 
 
-def _detectable(differences: Array) -> float:
-    """From the t test's power, at the level of the first step of Holm's method and the median error of the pairs."""
+def _behind(one: RunComparison) -> bool:
+    return not isinstance(one.interval, Undefined) and one.interval.low > 0
+
+
+def _detectable(differences: Array, decided: MaxT) -> float | None:
+    """From the t test's power, at what the first step of the test asks, with the median error of the pairs."""
     from scipy.special import stdtrit
 
-    n_pairs, papers = differences.shape
-    quantiles = stdtrit(papers - 1, [1 - ALPHA / (2 * n_pairs), POWER])
-    return float(quantiles.sum() * np.median(differences.std(axis=1, ddof=1)) / np.sqrt(papers))
+    papers = differences.shape[1]
+    if math.isinf(decided.critical):
+        return None
+    error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
+    return float((decided.critical + stdtrit(papers - 1, POWER)) * error)

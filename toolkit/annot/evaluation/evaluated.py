@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.errors import InputError
-from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
+from annot.evaluation.comparisons import FEWEST_PAPERS, RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.evaluation.restated import Restated
@@ -57,6 +57,11 @@ class Line:
     """The standard deviation of each measure over the runs; empty for one run."""
     demonstration: bool = False
     """Trained on what it is tested on: measured, and compared with nothing."""
+    over_chance: Interval | Undefined | None = None
+    """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
+    above_chance: bool = False
+    """Whether this difference is shown to be positive: by its interval, or, where it has none, as it is positive
+    on every one of enough papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +197,9 @@ def of_runs(
             }
             names = columns(convention, measures)
             for system, of in there.items():
-                line = _line(convention, system, of, whole, names, level)
-                lines.append(replace(line, demonstration=system in shown_only))
+                line = replace(_line(convention, system, of, whole, names, level), demonstration=system in shown_only)
+                by = measures[0] if measures else PRIMARY[convention]
+                lines.append(_beside_chance(line, of, floor, whole, measure=by, level=level))
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
@@ -262,6 +268,25 @@ def _line(
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
     return Line(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
+
+
+def _beside_chance(
+    line: Line, runs: Sequence[Values], floor: Values, average: _Average, *, measure: str, level: float
+) -> Line:
+    """The line with its difference from a random order; runs: as in `_line`."""
+    sums = average.sums(
+        {
+            query_id: float(np.mean([values[query_id][measure] for values in runs])) - floor[query_id][measure]
+            for fold in average.folds
+            for query_id in fold
+        }
+    )
+    interval = ratio_interval(sums, average.sizes(), level=level, unit="query paper", least=-1.0)
+    if isinstance(interval, Interval):
+        above = interval.low > 0
+    else:
+        above = bool((sums > 0).all()) and len(sums) >= FEWEST_PAPERS
+    return replace(line, over_chance=interval, above_chance=above)
 
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:

@@ -58,9 +58,10 @@ class MeasuredRuns:
         pandas.DataFrame
             One row for each facet and two runs, with the columns ``convention``, ``facet``, ``run`` (the better one),
             ``against``, ``measure``, ``value`` (the difference), ``low``, ``high``, ``interval``, ``p_value`` (paired
-            randomisation test, two-sided), ``p_corrected`` (Holm, over the pairs of the facet), ``p_tukey`` (randomised
-            Tukey HSD), ``p_t`` (paired t test, not corrected), ``effect`` (the difference in standard deviations of the
-            query papers' differences) and ``holds``; empty for one run.
+            randomisation test, two-sided), ``p_corrected`` (step-down maximum of t over the pairs of the facet; it
+            decides), ``p_holm`` (``p_value`` by Holm's method), ``p_tukey`` (randomised Tukey HSD, which is wrong twice
+            as often as it says where runs differ in spread), ``p_t`` (paired t test, not corrected), ``effect`` (the
+            difference in standard deviations of the query papers' differences) and ``holds``; empty for one run.
         """
         return self._comparisons.copy()
 

@@ -51,7 +51,7 @@ def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
             "measure": pair["measure"],
             "value": pair["difference"],
             **interval_of(pair["interval"]),
-            **kept(pair, "p_value", "p_corrected", "p_tukey"),
+            **kept(pair, "p_value", "p_corrected", "p_holm", "p_tukey"),
             "p_t": value_of(pair["p_t"])["value"],
             "effect": value_of(pair["effect"])["value"],
             "holds": pair["holds"],

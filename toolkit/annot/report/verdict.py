@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.assessor_effect.rankings import AssessorEffect
+from annot.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 from annot.stats.values import Undefined
@@ -43,21 +44,28 @@ class Best:
     runs: int
     beaten: tuple[str, ...]
     """Runs that it is better than by a difference that holds."""
-    level: tuple[str, ...]
+    behind: tuple[str, ...]
+    """Runs behind it by the interval of their own difference, which does not hold after correction."""
+    as_good: tuple[str, ...]
     """Runs that may be as good."""
+    pairs: int
+    """Pairs of runs, for which the differences are corrected."""
+    too_few: bool
+    """Whether there are too few query papers for any difference to hold."""
+    above_chance: bool
+    """Whether its difference from a random order is shown to be positive."""
+    like_chance: tuple[str, ...]
+    """Runs, it among them, whose difference from a random order is not shown to be positive."""
     detectable: Number
     """The difference that this collection would have found, in points of 100."""
+
+    fewest: int = FEWEST_PAPERS
+    """Query papers from which on a difference can hold."""
 
     @property
     def certain(self) -> bool:
         """Whether its lead on every other run holds."""
-        return not self.level
-
-    @property
-    def above_chance(self) -> bool:
-        """Whether the intervals of the run and of a random order lie apart."""
-        ends, floor = self.figure.ends, self.chance.ends
-        return ends is not None and floor is not None and ends[0] > floor[1]
+        return not self.behind and not self.as_good
 
 
 def reliability(alpha: Number) -> Reliability:
@@ -120,7 +128,12 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         chance=figure(chance, evaluated.measure),
         runs=len(lines),
         beaten=found.worse if found else (),
-        level=found.undecided if found else (),
+        behind=found.behind if found else (),
+        as_good=found.as_good if found else (),
+        pairs=found.pairs if found else 0,
+        too_few=found is not None and found.smallest_p > ALPHA,
+        above_chance=first.above_chance,
+        like_chance=tuple(line.run for line in lines if not line.above_chance),
         detectable=number(found.detectable if found else None, DETECTABLE),
     )
 

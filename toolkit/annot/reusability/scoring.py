@@ -11,14 +11,15 @@ import numpy as np
 from annot.records import Qrel
 from annot.stats.arrays import Array
 from annot.stats.clustered import parts_of_mean
-from annot.stats.significance import holm, randomisation_tests, tau_b_of_rows
+from annot.stats.max_t import max_t_tests
+from annot.stats.significance import tau_b_of_rows
 from annot.stats.values import Undefined, Value
 
 Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]
 """The measure of each query (by id) of each run, under qrels; every run has every query of the qrels."""
 
 ALPHA = 0.05
-EXACT_UP_TO, PERMUTATIONS = 20, 10_000
+PERMUTATIONS = 10_000
 SAME_TAU = Undefined("one of the two ties all runs")
 DIGITS = 12
 """Beyond, means differ by rounding."""
@@ -44,16 +45,15 @@ class Standing:
         return np.asarray((self.means[:, None] < self.means[None, :]).sum(axis=1) + 1)
 
     def better(self, *, seed: int) -> frozenset[tuple[str, str]]:
-        """(better, worse) of every two runs whose difference is significant: paired randomisation test by query paper,
-        corrected by Holm's method."""
+        """(better, worse) of every two runs whose difference holds, as in `annot compare`."""
         pairs = list(itertools.combinations(range(len(self.runs)), 2))
         if not pairs:
             return frozenset()
         differences = np.stack([self.by_paper[a] - self.by_paper[b] for a, b in pairs])
-        tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+        p_values = max_t_tests(differences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed).p_values
         return frozenset(
-            (self.runs[a], self.runs[b]) if test.mean_difference > 0 else (self.runs[b], self.runs[a])
-            for (a, b), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+            (self.runs[a], self.runs[b]) if difference.sum() > 0 else (self.runs[b], self.runs[a])
+            for (a, b), difference, p in zip(pairs, differences, p_values, strict=True)
             if p <= ALPHA
         )
 

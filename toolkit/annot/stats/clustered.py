@@ -1,6 +1,8 @@
-"""Intervals over queries, each query one unit of chance: shares, means, medians, and what is pooled over queries.
+"""Intervals over queries, each query paper one unit of chance: shares, means, and what is pooled over queries.
 
 Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
+Queries come in clusters too, where a study asks several facets of a paper: they share its pool, and people carry their
+strictness from one to the next. Then the paper is the unit; where each query has a paper of its own, the query is.
 `benchmarks/interval_coverage.py` counts how often each of these intervals holds what it should.
 """
 
@@ -8,56 +10,104 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.stats.arrays import Array
+from annot.stats.arrays import Array, Integers
 from annot.stats.significance import TIE
 from annot.stats.values import Estimate, Interval, Share, Undefined
 
 FEWEST_QUERIES = 4
-"""Below, an interval of kappa or of a mean covers nearly all that is possible."""
-SAME = "it is the same whichever query is left out, which says nothing of other queries"
+"""Query papers, or queries with a paper of their own: below, an interval of kappa or of a mean covers nearly all that
+is possible."""
 
 
-def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float) -> Share:
-    """The share of observations that are hits. hits: shape (n,), true or false. queries: the query of each."""
-    _, place = np.unique(np.asarray(queries), return_inverse=True)
+class Clusters(NamedTuple):
+    """The units of chance behind some queries or observations."""
+
+    of: Integers
+    """Shape (n,), of each the place of its unit, from 0."""
+    n: int
+    """Units."""
+    unit: str
+    """What a unit is: "query", or "query paper" where several of the queries are of one paper."""
+
+    def summed(self, values: Array) -> Array:
+        """The sums by unit of `values`, shape (n, ...)."""
+        whole = np.zeros((self.n, *values.shape[1:]))
+        np.add.at(whole, self.of, values)
+        return whole
+
+
+def clusters_of(queries: npt.ArrayLike, papers: npt.ArrayLike | None) -> Clusters:
+    """The units of chance: the papers where several queries are of one, else the queries.
+
+    queries: shape (n,), the query of each observation, or each query once. papers: shape (n,), the paper of each; None
+    takes the queries as independent.
+    """
+    names, of = np.unique(np.asarray(queries), return_inverse=True)
+    found = Clusters(of, len(names), "query")
+    if papers is not None:
+        names, of = np.unique(np.asarray(papers), return_inverse=True)
+        if len(names) < found.n:
+            return Clusters(of, len(names), "query paper")
+    return found
+
+
+def clusters_of_queries(papers: Sequence[str] | None, n: int) -> Clusters:
+    """The units of chance of n queries, each there once, in their order. papers: the paper of each, or None."""
+    queries = np.arange(n)
+    return clusters_of(queries, papers)
+
+
+def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, papers: npt.ArrayLike | None = None) -> Share:
+    """The share of observations that are hits. hits: shape (n,), true or false. queries, papers: of each."""
+    clusters = clusters_of(queries, papers)
     hits = np.asarray(hits, dtype=np.float64)
-    return share_of_counts(np.bincount(place, weights=hits), np.bincount(place), level=level)
+    return _share(clusters.summed(hits), clusters.summed(np.ones(len(hits))), level=level, unit=clusters.unit)
 
 
-def share_of_counts(hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float) -> Share:
-    """The share of observations that are hits, with an interval that takes whole queries for the units of chance.
+def share_of_counts(
+    hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float, papers: Sequence[str] | None = None
+) -> Share:
+    """The share of observations that are hits. hits, sizes: shape (Q,), of each query. papers: of each query."""
+    hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    there = sizes > 0
+    known = None if papers is None else [paper for paper, some in zip(papers, there, strict=True) if some]
+    clusters = clusters_of_queries(known, int(there.sum()))
+    return _share(clusters.summed(hits[there]), clusters.summed(sizes[there]), level=level, unit=clusters.unit)
 
-    hits, sizes: shape (Q,), of each query. The interval is Wilson's (1927, Journal of the American Statistical
+
+def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
+    """The share, with an interval that takes whole queries, or whole papers, for the units of chance.
+
+    hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
     Association 22, 209-212), which keeps its coverage near 0 and 1, for as many observations as would tell so much were
     they independent, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics
-    and Methodology 3, 484-503). Where all are hits, or none, nothing shows how alike a query's are: they count as
+    and Methodology 3, 484-503). Where all are hits, or none, nothing shows how alike a unit's are: they count as
     independent.
     """
     from scipy.special import stdtrit
 
-    hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     if not len(sizes):
         return no_share("nothing was observed")
-    count, n, n_queries = int(hits.sum()), int(sizes.sum()), len(sizes)
+    count, n, n_units = int(hits.sum()), int(sizes.sum()), len(sizes)
     p = count / n
-    if n_queries < 2:
-        return Share(count, n, p, Undefined("one query: an interval over queries needs two"))
+    if n_units < 2:
+        return Share(count, n, p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
     worth = float(n)
     variance = _variance((hits - p * sizes) / n)
     if 0 < count < n and variance > 0:
-        # Each observation a query of its own: n. All of a query alike: as many as there are queries.
+        # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
         worth = min(worth, 1 + p * (1 - p) / variance)
-    t = float(stdtrit(n_queries - 1, 0.5 + level / 2))
+    t = float(stdtrit(n_units - 1, 0.5 + level / 2))
     middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
     half = t / (1 + t * t / worth) * math.sqrt(p * (1 - p) / worth + t * t / (4 * worth * worth))
     low = 0.0 if count == 0 else middle - half
     high = 1.0 if count == n else middle + half
-    return Share(count, n, p, Interval(low, high, level, f"Wilson, clustered by {n_queries} queries"))
+    return Share(count, n, p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}"))
 
 
 def no_share(reason: str) -> Share:
@@ -66,22 +116,29 @@ def no_share(reason: str) -> Share:
 
 
 def clustered_interval(
-    value: float, influence: Array, queries: npt.ArrayLike, *, level: float, most: float
+    value: float,
+    influence: Array,
+    queries: npt.ArrayLike,
+    *,
+    level: float,
+    most: float,
+    papers: npt.ArrayLike | None = None,
 ) -> Interval | Undefined:
-    """An interval of an estimate between -most and most, Student's t with one degree less than there are queries.
+    """An interval of an estimate between -most and most, Student's t with one degree less than there are units.
 
-    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. The variance is the
-    sum of squares of the queries' totals, times Q / (Q - 1) (Liang and Zeger 1986, Biometrika 73, 13-22).
+    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. queries, papers: of
+    each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986, Biometrika
+    73, 13-22).
     """
     from scipy.special import stdtrit
 
-    _, place = np.unique(np.asarray(queries), return_inverse=True)
-    totals: Array = np.bincount(place, weights=influence).astype(np.float64)
-    n = len(totals)
+    clusters = clusters_of(queries, papers)
+    totals: Array = np.bincount(clusters.of, weights=influence).astype(np.float64)
+    n = clusters.n
     if n < FEWEST_QUERIES:
-        return too_few(n)
+        return too_few(n, unit=clusters.unit)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
-    method = f"clustered by {n} queries, Student's t"
+    method = f"clustered by {n} {plural(clusters.unit)}, Student's t"
     return Interval(max(-most, value - half), min(most, value + half), level, method)
 
 
@@ -95,37 +152,17 @@ def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
     return np.asarray(sums * (sums.shape[1] / len(of)))
 
 
-def mean_interval(values: Array, *, level: float, least: float, most: float) -> Interval | Undefined:
-    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife."""
-    others = (values.sum() - values) / max(1, len(values) - 1)
-    return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most)
+def mean_interval(
+    values: Array, *, level: float, least: float, most: float, papers: Sequence[str] | None = None
+) -> Interval | Undefined:
+    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife.
 
-
-def median_interval(values: Array, *, level: float) -> Interval | Undefined:
-    """An interval of the median over queries of `values`, shape (Q,): two of them, or points between neighbours.
-
-    The k-th value from either end holds the median between with a chance that is binomial, whatever the distribution
-    (the sign test turned round). Between the k that holds it more often than `level` and the next, the ends are
-    interpolated as Hettmansperger and Sheather 1986, Statistics and Probability Letters 4, 75-79.
+    papers: the paper of each query; whole papers are left out where several queries are of one.
     """
-    from scipy.special import bdtr
-
-    n = len(values)
-    # How often the k-th values from both ends hold the median, from k = 1.
-    held = [1 - 2 * float(bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)]
-    k = sum(chance >= level for chance in held)
-    if k == 0:
-        fewest = math.ceil(1 - math.log2(1 - level))
-        return too_few(n, fewest)
-    ordered = np.sort(values)
-    next_held = held[k] if k < len(held) else 0.0
-    to_next = (held[k - 1] - level) / (held[k - 1] - next_held)
-    inwards = (n - k) * to_next / (k + (n - 2 * k) * to_next)
-    low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
-    high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
-    if low >= high:
-        return Undefined(SAME)
-    return Interval(float(low), float(high), level, f"order statistics of {n} queries")
+    clusters = clusters_of_queries(papers, len(values))
+    sizes = np.bincount(clusters.of, minlength=clusters.n)
+    others = (values.sum() - clusters.summed(values)) / np.maximum(1, len(values) - sizes)
+    return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most, unit=clusters.unit)
 
 
 def ratio_interval(
@@ -144,9 +181,9 @@ def ratio_interval(
 def jackknife_interval(
     value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0, unit: str = "query"
 ) -> Interval | Undefined:
-    """An interval of a figure between least and most over whole queries: the delete-one jackknife with Student's t.
+    """An interval of a figure between least and most over whole units: the delete-one jackknife with Student's t.
 
-    without: shape (Q,), the figure with each query left out (Efron and Tibshirani 1993, An Introduction to the
+    without: shape (C,), the figure with each unit left out (Efron and Tibshirani 1993, An Introduction to the
     Bootstrap, chapter 11), nan where it has no value. It is taken on the scale of Fisher's z, artanh of what lies
     between -1 and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
     """
@@ -156,40 +193,48 @@ def jackknife_interval(
     if n < FEWEST_QUERIES:
         return too_few(n, unit=unit)
     if np.isnan(without).any():
-        return Undefined(f"it has no value without one of the {_plural(unit)}")
+        return Undefined(f"it has no value without one of the {plural(unit)}")
     scaled, of_others = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
-        return Undefined(f"it is {most:g} or {least:g}, on all {_plural(unit)} or without one of them")
+        return Undefined(f"it is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
     z, left_out = math.atanh(scaled), np.arctanh(of_others)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
-        return Undefined(SAME)
+        return the_same(unit)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    method = f"jackknife over {n} {_plural(unit)}, Fisher's z, Student's t"
+    method = f"jackknife over {n} {plural(unit)}, Fisher's z, Student's t"
     return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
 
 
-def mean_by_queries(values: Array, queries: npt.ArrayLike, *, level: float, most: float) -> Estimate:
-    """The mean of values between -most and most, with its interval clustered by query."""
+def mean_by_queries(
+    values: Array, queries: npt.ArrayLike, *, level: float, most: float, papers: npt.ArrayLike | None = None
+) -> Estimate:
+    """The mean of values between -most and most, with its interval clustered by query, or by paper."""
     if not len(values):
         nothing = Undefined("no judgements")
         return Estimate(nothing, nothing)
     mean = float(values.mean())
-    return Estimate(mean, clustered_interval(mean, (values - mean) / len(values), queries, level=level, most=most))
+    influence = (values - mean) / len(values)
+    return Estimate(mean, clustered_interval(mean, influence, queries, level=level, most=most, papers=papers))
 
 
 def _variance(totals: Array) -> float:
-    """Of an estimate, from what each of two queries or more adds to its error."""
+    """Of an estimate, from what each of two units or more adds to its error."""
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
 def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefined:
-    """Why there is no interval over n queries."""
-    units = _plural(unit)
+    """Why there is no interval over n units."""
+    units = plural(unit)
     return Undefined(
         f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
     )
 
 
-def _plural(unit: str) -> str:
+def the_same(unit: str) -> Undefined:
+    """Why there is no interval of a figure that no unit changes."""
+    return Undefined(f"it is the same whichever {unit} is left out, which says nothing of other {plural(unit)}")
+
+
+def plural(unit: str) -> str:
     return "queries" if unit == "query" else f"{unit}s"

@@ -5,7 +5,7 @@ that its figure can take.
 
 order statistics
     of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
-    the values are distributed. `annot.stats.clustered.median_interval`, `annot.diagnosis.pace`
+    the values are distributed. `annot.stats.medians.median_interval`, `annot.diagnosis.pace`
 jackknife
     of means over queries, of agreement on all pairs pooled, and of kappa between two assessors: over whole queries; of
     measures of runs and of their differences over whole query papers, because two facets of one share its pool. On

@@ -19,7 +19,8 @@ from annot.exchange.whose_server import isolated, people_with_servers, studio_fo
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
 from annot.store.database import open_store
-from annot.study.standing import ASIDE, database_files
+from annot.study.backup_manifest import ASIDE
+from annot.study.standing import database_files
 from annot.study.workspace import Workspace
 
 FREE_BYTES = 2 * 10**9

@@ -10,7 +10,7 @@ import tomlkit
 from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
-from annot.study.standing import BACKUPS
+from annot.study.backup_manifest import BACKUPS
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
 

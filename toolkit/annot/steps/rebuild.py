@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, MissingInput, StudioError
+from annot.errors import InputError, MissingInput, StoreError, StudioError
 from annot.exchange.adopting import Adopted, adopt_projects, own_projects
 from annot.exchange.connection import on_servers
 from annot.exchange.whose_server import people_with_servers
@@ -76,9 +76,11 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
     with ExitStack() as end:
         store = end.enter_context(open_store(ws.database_url, create=False))
         path = newest_backup(ws)
-        old = None if path is None else end.enter_context(database_of(path))
-        if path is not None and old is None:
-            lost.append(f"everything in {path.name}: its database fits PostgreSQL alone")
+        old = None
+        try:
+            old = end.enter_context(database_of(path)) if path else None
+        except StoreError as error:
+            lost.append(f"everything in {path}: {error.message}")
         ledger = file.rows if file else read_ledger(old) if old else {}
         with store.read() as session:
             if people.read_plan(session) is not None or read_judgements(session):

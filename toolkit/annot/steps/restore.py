@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sqlmodel import Session
 
@@ -22,13 +22,13 @@ from annot.errors import InputError
 from annot.settings import read_settings
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
-from annot.store.migrations import MIGRATIONS
 from annot.store.study_lock import alone
-from annot.study.archive import DATABASE, FILES, Contents, unpack
+from annot.study.archive import unpack
 from annot.study.backing_up import free_name, write_backup
+from annot.study.backup_manifest import ASIDE, BACKUPS, DATABASE, FILES, Contents, is_kept
 from annot.study.chain import broken_links
-from annot.study.standing import ASIDE, BACKUPS, database_files, top_level
-from annot.study.workspace import SETTINGS_FILE, Workspace
+from annot.study.standing import database_files, own_files, top_level
+from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
 
 SHOWN = 5
 
@@ -42,10 +42,6 @@ class Restored:
     """When the backup was taken."""
     files: int
     rows: dict[str, int]
-    version: int
-    """Of its database."""
-    wanted: int
-    """The version that this program works with."""
     projects: int
     """Copies of projects in the backup; they stay there."""
     replaced: Path | None
@@ -54,27 +50,28 @@ class Restored:
 
 
 def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> Restored:
-    """Make the study of the backup at `path` stand in the folder `root`.
+    """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
 
-    replace: move what is there to `backups/`; otherwise InputError is raised where anything is. dry_run: unpack, load
-    and check the backup elsewhere, and touch nothing.
+    Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
+    InputError is raised if anything is. dry_run: unpack, load and check the backup elsewhere, and touch nothing.
     """
     now = datetime.now(UTC)
     with ExitStack() as end:
         stage = end.enter_context(_stage(root, dry_run=dry_run))
         unpacked = _unpacked(path, root, stage)
-        if dry_run:
-            return unpacked.told(root, unpacked.on_trial(), replaced=None)
         ws = Workspace(root, unpacked.study.settings)
+        _check_database(ws, unpacked.contents)
+        if dry_run:
+            return unpacked.told(root, unpacked.load_file(unpacked.database / "trial.db"), replaced=None)
         end.enter_context(alone(ws.database_url, command="restore", wait_seconds=wait_seconds))
         server = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
         filled = server is not None and server.version() > 0
-        # Where a database comes back alone, the files of the study are not in its way.
+        # If a database comes back alone, the files of the study are not in its way.
         in_the_way = [*(() if unpacked.alone else top_level(ws)), *filter(Path.exists, database_files(ws))]
         if (in_the_way or filled) and not replace:
-            names = [path.name for path in in_the_way] or ["a study in its database"]
+            names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
-                f"{root}: not empty, found {', '.join(names[:SHOWN])}",
+                f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
                 hint=f"name a new folder; --replace moves this to {BACKUPS}/",
             )
         aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
@@ -130,21 +127,12 @@ class _Unpacked:
         ]
         if faults:
             raise InputError("the database is not as the backup says", faults=faults)
-        # An older database has other columns than the check knows; after `annot migrate`, `annot verify` makes it.
-        if self.contents.database.version < len(MIGRATIONS) or self.alone:
-            return ()
-        return broken_links(self.study, session)
+        return () if self.alone else broken_links(self.study, session)
 
     def load_file(self, path: Path) -> tuple[str, ...]:
         """The same, into a new SQLite file."""
         with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
             return self.load(session)
-
-    def on_trial(self) -> tuple[str, ...]:
-        """The same, into a file that is not kept; a database that SQLite cannot hold is not tried."""
-        if "sqlite" not in self.contents.database.statements:
-            return ()
-        return self.load_file(self.database / "trial.db")
 
     def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> Restored:
         """What is told of it after the restore."""
@@ -154,8 +142,6 @@ class _Unpacked:
             contents.made,
             len(contents.files),
             dict(contents.database.rows),
-            contents.database.version,
-            len(MIGRATIONS),
             contents.projects,
             replaced,
             (*contents.notes, *(f"was so when the backup was taken: {finding}" for finding in findings)),
@@ -195,6 +181,22 @@ def _unpacked(path: Path, root: Path, stage: Path) -> _Unpacked:
     if not (files / SETTINGS_FILE).is_file():
         raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
     return _Unpacked(contents, stage / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+
+
+def _check_database(ws: Workspace, contents: Contents) -> None:
+    """Raise InputError if the backup would have its database elsewhere, or brings a file in its place."""
+    if os.environ.get(DATABASE_VARIABLE):
+        return
+    root, path = ws.root.resolve(), ws.database_file
+    if path is None or not path.is_relative_to(root) or not is_kept(PurePosixPath(path.relative_to(root))):
+        raise InputError(
+            f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
+            "folder of the study",
+            hint=f"{DATABASE_VARIABLE} names another place, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
+        )
+    own = {path.relative_to(root).as_posix() for path in own_files(ws)}
+    if taken := sorted(own & {path.as_posix() for path in contents.files}):
+        raise InputError(f"{', '.join(taken)} in the backup: found a file, expected a database made from its rows")
 
 
 @contextmanager

@@ -1,33 +1,26 @@
 """The whole database as lines of JSON, and back: the same on SQLite and PostgreSQL, row for row and text for text.
 
-A dump carries the statements that make its tables, so that it can be restored when the tables have changed since. It
-holds identities, as the database does.
+A dump holds rows and nothing that makes or changes tables: those are made here, as this version declares them, and only
+rows that fit them are taken. It holds identities, as the database does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, Connection, MetaData, Table, Text, cast, func, inspect, select, text
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select, text
 
 from annot.errors import InputError, StoreError
-from annot.store.base import TABLES
+from annot.store.base import TABLES, Listed
 from annot.store.migrations import MIGRATIONS, VERSION_TABLE, make_version_table, version_of
 from annot.store.rows import copy_rows
 from annot.store.schema import make_triggers
 
-# Without parameters nothing has to be escaped in the statements.
-_DIALECTS = {
-    "sqlite": sqlite.dialect(paramstyle="named"),
-    "postgresql": postgresql.dialect(paramstyle="named"),  # type: ignore[no-untyped-call]
-}
 _AT_ONCE = 1_000
 
 
@@ -37,59 +30,50 @@ class Dumped:
 
     version: int
     """Migrations that the database had been through."""
-    statements: Mapping[str, Sequence[str]]
-    """What makes its tables and indexes, by kind of database: both kinds where it was of its program's version."""
     rows: Mapping[str, int]
     """Rows of each table, in an order in which they can be put back."""
 
 
 def dump(connection: Connection, folder: Path) -> Dumped:
     """Write a file `TABLE.jsonl` for each table of the database into `folder`, which is there."""
-    version = version_of(connection)
-    tables = _tables(connection)
     counts = {}
-    for table in tables:
+    for table in _tables(connection):
         counts[table.name] = 0
         with (folder / f"{table.name}.jsonl").open("w", encoding="utf-8") as file:
             for row in _rows(connection, table):
                 file.write(json.dumps(row) + "\n")
                 counts[table.name] += 1
-    if version == len(MIGRATIONS):
-        statements = {kind: tuple(_declared(kind)) for kind in _DIALECTS}
-    else:
-        statements = {connection.dialect.name: tuple(_found(connection, tables))}
-    return Dumped(version, statements, counts)
+    return Dumped(version_of(connection), counts)
+
+
+def check_version(dumped: Dumped) -> None:
+    """Raise StoreError unless the dump is of this program's version."""
+    if dumped.version != len(MIGRATIONS):
+        raise StoreError(
+            f"the backup holds a database of version {dumped.version}, expected {len(MIGRATIONS)}",
+            hint="restore it with the annot that it was taken with",
+        )
 
 
 def load(connection: Connection, dumped: Dumped, folder: Path) -> None:
     """Put a dump back into an empty database, in the caller's transaction.
 
-    Raises StoreError where the dump is a newer program's or fits only the other kind of database, InputError where a
-    file holds other rows than the dump counted.
+    Raises StoreError unless the dump is of this program's version, InputError for tables, columns and values that this
+    version does not have, and for other rows than the dump counted.
     """
-    kind = connection.dialect.name
-    if dumped.version > len(MIGRATIONS):
-        raise StoreError(
-            f"the backup has version {dumped.version}, expected {len(MIGRATIONS)} or less", hint="update annot"
-        )
-    if kind not in dumped.statements:
-        raise StoreError(
-            f"this backup was made before a migration on {' and '.join(dumped.statements)}, and fits no other database",
-            hint=f"restore it there, run `annot migrate`, and make another backup, which fits {kind} too",
-        )
-    for statement in dumped.statements[kind]:
-        # The driver of PostgreSQL takes a % for the begin of a parameter.
-        connection.exec_driver_sql(statement.replace("%", "%%") if kind == "postgresql" else statement)
-    known = {table.name: table for table in _tables(connection)}
-    for name, expected in dumped.rows.items():
-        found = 0
-        for chunk in _chunks(folder / f"{name}.jsonl"):
+    check_version(dumped)
+    TABLES.create_all(connection)
+    for table in TABLES.sorted_tables:
+        expected, found = dumped.rows.get(table.name, 0), 0
+        for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
             found += len(chunk)
-            _insert(connection, known[name], chunk)
+            _insert(connection, table, chunk)
         if found != expected:
-            raise InputError(f"{name}: {found} rows in the backup, expected {expected}")
-    if kind == "postgresql":
-        _count_on(connection, known.values())
+            raise InputError(f"{table.name}: {found} rows in the backup, expected {expected}")
+    connection.execute(text(make_version_table()))
+    connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": dumped.version})
+    if connection.dialect.name == "postgresql":
+        _count_on(connection)
     make_triggers(connection)
 
 
@@ -103,18 +87,17 @@ def row_counts(connection: Connection) -> dict[str, int]:
 
 def drop_tables(connection: Connection) -> None:
     """Remove every table of this program, and no other, in the caller's transaction."""
-    _reflected(connection).drop_all(connection)
+    _reflected(connection, {*TABLES.tables, VERSION_TABLE}).drop_all(connection)
 
 
 def _tables(connection: Connection) -> list[Table]:
-    return _reflected(connection).sorted_tables
+    """The tables with rows to keep, as they are; those of other programs in the same database are none of ours."""
+    return _reflected(connection, {*TABLES.tables}).sorted_tables
 
 
-def _reflected(connection: Connection) -> MetaData:
-    """The tables as they are; those of other programs in the same database are none of ours."""
-    own = {*TABLES.tables, VERSION_TABLE}
+def _reflected(connection: Connection, names: set[str]) -> MetaData:
     found = MetaData()
-    found.reflect(connection, only=lambda name, _: name in own)
+    found.reflect(connection, only=lambda name, _: name in names)
     return found
 
 
@@ -125,34 +108,48 @@ def _rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
     return (dict(row._mapping) for row in connection.execute(statement))
 
 
-def _declared(kind: str) -> Iterator[str]:
-    """The statements that make the tables of this program's version."""
-    yield from _statements(TABLES.sorted_tables, kind)
-    yield make_version_table()
-
-
-def _statements(tables: Iterable[Table], kind: str) -> Iterator[str]:
-    dialect: Any = _DIALECTS[kind]
-    for table in tables:
-        indexes = sorted(table.indexes, key=lambda one: str(one.name))
-        made: tuple[CreateTable | CreateIndex, ...] = (CreateTable(table), *map(CreateIndex, indexes))
-        yield from (str(one.compile(dialect=dialect)).strip() for one in made)
-
-
-def _found(connection: Connection, tables: Iterable[Table]) -> Iterator[str]:
-    """The statements that make the tables as they are."""
-    if connection.dialect.name == "sqlite":
-        made = "SELECT tbl_name, sql FROM sqlite_master WHERE type <> 'trigger' AND sql IS NOT NULL ORDER BY rowid"
-        own = {table.name for table in tables}
-        yield from (sql for name, sql in connection.execute(text(made)) if name in own)
-        return
-    yield from _statements(tables, "postgresql")
-
-
-def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:
-    with path.open(encoding="utf-8") as lines:
-        while chunk := [json.loads(line) for line in islice(lines, _AT_ONCE)]:
+def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
+    """The rows in the file, held against the table. Raises InputError for the first that does not fit."""
+    kinds = {column.name: _kind(column) for column in table.c}
+    with path.open("rb") as lines:
+        numbered = enumerate(lines, 1)
+        while chunk := [_row(line, f"{path.name}:{number}", kinds) for number, line in islice(numbered, _AT_ONCE)]:
             yield chunk
+
+
+class _Kind(NamedTuple):
+    """What a dump has in one column."""
+
+    types: tuple[type, ...]
+    json: bool
+    """Whether it is text that holds JSON."""
+
+    def fits(self, value: Any) -> bool:
+        if isinstance(value, str):
+            value.encode()  # an error for half a letter, which no database takes
+            if self.json:
+                json.loads(value)
+        return type(value) in self.types and not (isinstance(value, int) and value.bit_length() > 63)
+
+
+def _kind(column: Column[Any]) -> _Kind:
+    holds_json = isinstance(column.type, JSON | Listed)
+    python = str if holds_json else column.type.python_type
+    empty = (type(None),) if column.nullable else ()
+    return _Kind((python, int, *empty) if python is float else (python, *empty), holds_json)
+
+
+def _row(line: bytes, where: str, kinds: Mapping[str, _Kind]) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        if not isinstance(row, dict) or row.keys() != kinds.keys():
+            raise InputError(f"{where}: expected the columns {', '.join(kinds)}")
+        wrong = [name for name, value in row.items() if not kinds[name].fits(value)]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not a row of JSON: {error}") from None
+    if wrong:
+        raise InputError(f"{where}: no value for {', '.join(wrong)}, found {row[wrong[0]]!r:.40}")
+    return row
 
 
 def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, Any]]) -> None:
@@ -166,9 +163,9 @@ def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, A
     connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES ({marks})', rows)
 
 
-def _count_on(connection: Connection, tables: Iterable[Table]) -> None:
+def _count_on(connection: Connection) -> None:
     """PostgreSQL numbers new rows from its own counters, which know nothing of rows that brought their number."""
-    for table in tables:
+    for table in TABLES.sorted_tables:
         for column in inspect(connection).get_columns(table.name):
             if column.get("identity"):
                 name = column["name"]

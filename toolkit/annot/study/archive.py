@@ -1,96 +1,44 @@
-"""A backup: one compressed tar with the database as lines of JSON, the study's files, and what the server held.
-
-    database/TABLE.jsonl     each table of the database
-    files/...                the study's folder, without what can be made again
-    server/PROJECT.json      each project as the server had it: its settings, and its tasks with every annotation
-    manifest.json            what it is of, and the SHA-256 of everything above; it comes last
-
-A file without a sound manifest is no backup: it was not written to its end, or was changed since.
-"""
+"""The file of a backup: written whole or not at all, and unpacked with distrust."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
-import json
 import os
+import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
 from annot.errors import InputError
-from annot.store.dump import Dumped
+from annot.study.backup_manifest import (
+    HINT,
+    LONGEST_MANIFEST,
+    MANIFEST,
+    Contents,
+    Entry,
+    check_sizes,
+    read_contents,
+    written,
+)
 
-FORM = 1
-MANIFEST = "manifest.json"
-DATABASE, FILES, SERVER = "database", "files", "server"
 SMALL = 3
 """Level of compression: higher ones take several times as long for a tenth less."""
+AROUND_ENTRY = 8 << 10
+"""Bytes of tar around one file, at most."""
 PIECE = 1 << 20
-HINT = "take another backup; this one is damaged or was not written to its end"
+_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
+"""What reading a damaged archive raises."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a backup says of itself."""
+def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -> None:
+    """Write a new archive at `path`, private to its owner: whole, or not there at all.
 
-    annot: str
-    """The program that made it."""
-    made: str
-    """When, ISO 8601, UTC."""
-    collection: str
-    database: Dumped
-    sha256: Mapping[str, str]
-    """Of everything in it, by path."""
-    notes: tuple[str, ...] = ()
-    """What it lacks, and why."""
-
-    @property
-    def files(self) -> tuple[PurePosixPath, ...]:
-        """The paths of the study's files; none where it is of the database alone."""
-        paths = map(PurePosixPath, self.sha256)
-        return tuple(path.relative_to(FILES) for path in paths if path.parts[0] == FILES)
-
-    @property
-    def projects(self) -> int:
-        """How many projects of the server are in it."""
-        return sum(path.startswith(f"{SERVER}/") for path in self.sha256)
-
-
-class Writer:
-    """An archive that is being written."""
-
-    def __init__(self, tar: tarfile.TarFile) -> None:
-        self._tar = tar
-        self.sha256: dict[str, str] = {}
-
-    def add(self, name: str, source: Path) -> None:
-        """Put a file into the archive under this name, and remember the hash of what was put in."""
-        with source.open("rb") as file:
-            entry = self._tar.gettarinfo(arcname=name, fileobj=file)
-            entry.uid = entry.gid = 0
-            entry.uname = entry.gname = ""
-            reading = _Hashed(file)
-            self._tar.addfile(entry, reading)
-        self.sha256[name] = reading.digest.hexdigest()
-
-    def close(self, contents: Contents) -> None:
-        """Write the manifest, which ends the archive."""
-        text = json.dumps({"annot_backup": FORM, **asdict(contents)}, indent=1, sort_keys=False).encode()
-        entry = tarfile.TarInfo(MANIFEST)
-        entry.size = len(text)
-        self._tar.addfile(entry, io.BytesIO(text))
-
-
-@contextmanager
-def new_archive(path: Path) -> Iterator[Writer]:
-    """A new archive at `path`, private to its owner: whole at the end of the context, or not there at all.
-
-    Raises InputError when something is there already.
+    sources: the file of each entry. Raises InputError when something is at `path` already, when a file has changed
+    since the manifest was made, and for what `unpack` would refuse.
     """
     if path.exists():
         raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
@@ -99,35 +47,44 @@ def new_archive(path: Path) -> Iterator[Writer]:
     try:
         with os.fdopen(handle, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL) as tar:
-                yield Writer(tar)
+                manifest = written(contents)
+                entry = tarfile.TarInfo(MANIFEST)
+                entry.size = len(manifest)
+                tar.addfile(entry, io.BytesIO(manifest))
+                for name, source in sources.items():
+                    _add(tar, name, source, contents.entries[name])
             file.flush()
             os.fsync(file.fileno())
+        check_sizes(path, contents, packed=Path(temporary).stat().st_size)
         Path(temporary).rename(path)
     finally:
         Path(temporary).unlink(missing_ok=True)
 
 
 def unpack(path: Path, folder: Path) -> Contents:
-    """Unpack the archive into `folder`, held against its manifest. Raises InputError with everything that is wrong."""
+    """Unpack the archive into `folder`, held against its manifest.
+
+    Raises InputError with everything that is wrong, and StoreError for a database of another version.
+    """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a backup made by `annot backup`")
-    found: dict[str, str] = {}
     try:
-        with tarfile.open(path, mode="r:gz") as tar:
-            for entry in tar:
-                found[entry.name] = _unpack_entry(tar, entry, folder)
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+        with gzip.open(path) as unpacked:
+            source = _Measured(unpacked)
+            with tarfile.open(fileobj=source, mode="r|", bufsize=tarfile.RECORDSIZE) as tar:
+                contents = _manifest(path, tar)
+                check_sizes(path, contents, packed=path.stat().st_size, free=shutil.disk_usage(folder).free)
+                source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
+                found = dict(_unpacked(path, tar, contents, folder))
+    except _BROKEN as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise InputError(f"{path}: not a whole backup: {error}", hint=HINT) from None
-    found.pop(MANIFEST, None)
-    contents = _contents(path, folder / MANIFEST)
-    faults = [f"{name}: not in it" for name in contents.sha256.keys() - found.keys()]
-    faults += [f"{name}: not in its manifest" for name in found.keys() - contents.sha256.keys()]
+    faults = [f"{name}: not in it" for name in contents.entries.keys() - found.keys()]
     faults += [
-        f"{name}: found SHA-256 {digest[:12]}, expected {contents.sha256[name][:12]}"
+        f"{name}: found SHA-256 {digest[:12]}, expected {contents.entries[name].sha256[:12]}"
         for name, digest in found.items()
-        if contents.sha256.get(name, digest) != digest
+        if contents.entries[name].sha256 != digest
     ]
     if faults:
         raise InputError(f"{path}: {len(faults)} file(s) differ from its manifest", faults=sorted(faults), hint=HINT)
@@ -136,20 +93,46 @@ def unpack(path: Path, folder: Path) -> Contents:
 
 def is_archive(path: Path) -> bool:
     """Whether the file is a backup, by its first entry: one is not put into the next."""
-    if path.suffix not in (".gz", ".tgz"):
+    if path.suffix not in (".gz", ".tgz") or path.is_symlink():
         return False
     try:
-        with tarfile.open(path, mode="r:gz") as tar:
+        with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
             first = tar.next()
-    except (tarfile.TarError, EOFError, OSError):
+    except _BROKEN:
         return False
-    return first is not None and first.name.startswith(f"{DATABASE}/")
+    return first is not None and first.name == MANIFEST
+
+
+class _Measured(io.RawIOBase):
+    """A stream from which no more is read than was expected."""
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        self._source = source
+        self.left = LONGEST_MANIFEST + AROUND_ENTRY
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._source.read(size)
+        self.left -= len(piece)
+        if self.left < 0:
+            raise ValueError("more in it than its manifest says")
+        return piece
+
+
+def _add(tar: tarfile.TarFile, name: str, source: Path, expected: Entry) -> None:
+    with source.open("rb") as file:
+        entry = tar.gettarinfo(arcname=name, fileobj=file)
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        reading = _Hashed(file)
+        tar.addfile(entry, reading)
+    if Entry(entry.size, reading.digest.hexdigest()) != expected:
+        raise InputError(f"{source}: has changed while the backup was written", hint="run it again")
 
 
 class _Hashed:
     """A file whose bytes are hashed as they are read."""
 
-    def __init__(self, file: io.BufferedIOBase | io.BufferedReader) -> None:
+    def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
         self.digest = hashlib.sha256()
 
@@ -159,13 +142,31 @@ class _Hashed:
         return piece
 
 
-def _unpack_entry(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> str:
-    """Write one entry below `folder`; its SHA-256. Raises ValueError for one that no backup has."""
-    path = PurePosixPath(entry.name)
-    known = path.parts[0] in (DATABASE, FILES, SERVER) or entry.name == MANIFEST
-    if not entry.isfile() or path.is_absolute() or ".." in path.parts or not known:
-        raise ValueError(f"{entry.name!r} does not belong in it")
-    target = folder / path
+def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
+    """The manifest, found sound. Raises InputError or StoreError."""
+    first = tar.next()
+    if first is None or first.name != MANIFEST or not first.isreg() or first.issparse():
+        raise InputError(f"{path}: not a backup: no {MANIFEST} at its beginning", hint=HINT)
+    file = tar.extractfile(first)
+    assert file is not None
+    return read_contents(path, file.read())
+
+
+def _unpacked(path: Path, tar: tarfile.TarFile, contents: Contents, folder: Path) -> Iterator[tuple[str, str]]:
+    """Write each entry below `folder`: its name and SHA-256."""
+    left = dict(contents.entries)
+    while entry := tar.next():
+        expected = left.pop(entry.name, None)
+        if expected is None:
+            found = "twice in it" if entry.name in contents.entries else "not in its manifest"
+            raise InputError(f"{path}: {entry.name!r}: {found}", hint=HINT)
+        if not entry.isreg() or entry.issparse() or entry.size != expected.size:
+            raise InputError(f"{path}: {entry.name}: not a file of {expected.size} bytes", hint=HINT)
+        yield entry.name, _unpack_entry(tar, entry, folder / entry.name)
+
+
+def _unpack_entry(tar: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> str:
+    """Write one entry to `target`; its SHA-256."""
     target.parent.mkdir(parents=True, exist_ok=True)
     source, digest = tar.extractfile(entry), hashlib.sha256()
     assert source is not None
@@ -173,15 +174,5 @@ def _unpack_entry(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) ->
         while piece := source.read(PIECE):
             file.write(piece)
             digest.update(piece)
-    target.chmod(entry.mode & 0o777)
+    target.chmod(entry.mode & 0o777 | 0o600)
     return digest.hexdigest()
-
-
-def _contents(path: Path, manifest: Path) -> Contents:
-    try:
-        record: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))
-        if record.pop("annot_backup") != FORM:
-            raise InputError(f"{path}: a backup of another form", hint="a newer annot has made it: update annot")
-        return Contents(**{**record, "database": Dumped(**record["database"]), "notes": tuple(record["notes"])})
-    except (OSError, ValueError, TypeError, KeyError):
-        raise InputError(f"{path}: no manifest of a backup in it", hint=HINT) from None

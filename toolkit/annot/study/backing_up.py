@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from annot import __version__
 from annot.store.database import Store
 from annot.store.dump import Dumped, dump
-from annot.study.archive import DATABASE, FILES, SERVER, Contents, Writer, new_archive
-from annot.study.standing import BACKUPS
+from annot.study.archive import write_archive
+from annot.study.backup_manifest import BACKUPS, DATABASE, FILES, SERVER, Contents, entry_of
 from annot.study.workspace import Workspace
 
 
@@ -26,18 +26,22 @@ def write_backup(
     notes: Sequence[str],
     now: datetime,
 ) -> Contents:
-    """Write a new archive at `path`: the database as it is at one moment, these files, and what lies in `snapshots`."""
-    with new_archive(path) as archive:
-        with _dumped(store) as (dumped, folder):
-            # The database comes first: it is by its first entry that a backup is known.
-            for name in dumped.rows:
-                archive.add(f"{DATABASE}/{name}.jsonl", folder / f"{name}.jsonl")
-        for file in files:
-            archive.add(f"{FILES}/{file.relative_to(ws.root).as_posix()}", file)
+    """Write a new archive at `path`: the database as it is at one moment, these files, and what is in `snapshots`."""
+    with _dumped(store) as (dumped, folder):
+        sources = {f"{DATABASE}/{name}.jsonl": folder / f"{name}.jsonl" for name in dumped.rows}
+        sources |= {f"{FILES}/{file.relative_to(ws.root).as_posix()}": file for file in files}
         if snapshots is not None:
-            for file in sorted(snapshots.iterdir()):
-                archive.add(f"{SERVER}/{file.name}", file)
-        return _closed(archive, ws, dumped, notes, now)
+            sources |= {f"{SERVER}/{file.name}": file for file in sorted(snapshots.iterdir())}
+        contents = Contents(
+            __version__,
+            now.astimezone(UTC).isoformat(timespec="seconds"),
+            ws.settings.collection.name,
+            dumped,
+            {name: entry_of(source) for name, source in sources.items()},
+            tuple(notes),
+        )
+        write_archive(path, contents, sources)
+    return contents
 
 
 def own_backup(ws: Workspace, what: str, *, now: datetime) -> Path:
@@ -57,16 +61,3 @@ def _dumped(store: Store) -> Iterator[tuple[Dumped, Path]]:
         with store.read() as session:
             dumped = dump(session.connection(), Path(folder))
         yield dumped, Path(folder)
-
-
-def _closed(archive: Writer, ws: Workspace, dumped: Dumped, notes: Sequence[str], now: datetime) -> Contents:
-    contents = Contents(
-        __version__,
-        now.astimezone(UTC).isoformat(timespec="seconds"),
-        ws.settings.collection.name,
-        dumped,
-        dict(archive.sha256),
-        tuple(notes),
-    )
-    archive.close(contents)
-    return contents

@@ -1,4 +1,4 @@
-"""The database of a backup, opened aside at this program's version, to be read from."""
+"""The database of a backup, opened aside, to be read from."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlmodel import Session
 
 from annot.store.database import connect_store
 from annot.store.dump import load
-from annot.study.archive import DATABASE, is_archive, unpack
-from annot.study.standing import BACKUPS
+from annot.study.archive import is_archive, unpack
+from annot.study.backup_manifest import BACKUPS, DATABASE
 from annot.study.workspace import Workspace
 
 
@@ -23,19 +23,15 @@ def newest_backup(ws: Workspace) -> Path | None:
 
 
 @contextmanager
-def database_of(path: Path) -> Iterator[Session | None]:
-    """A look at the database of the backup, in a file that is not kept; None where SQLite cannot hold it.
+def database_of(path: Path) -> Iterator[Session]:
+    """A look at the database of the backup, in a file that is not kept.
 
-    Raises InputError where the backup is not sound.
+    Raises InputError if the backup is not sound, StoreError if its database is of another version.
     """
     with TemporaryDirectory(prefix="annot-") as folder:
         contents = unpack(path, Path(folder))
-        if "sqlite" not in contents.database.statements:
-            yield None
-            return
         with connect_store(f"sqlite:///{folder}/old.db", create=True) as store:
             with store.begin() as session:
                 load(session.connection(), contents.database, Path(folder) / DATABASE)
-            store.migrate()
             with store.read() as session:
                 yield session

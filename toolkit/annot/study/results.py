@@ -56,7 +56,7 @@ def evaluation_data(evaluated: Evaluated) -> Any:
             "measure": evaluated.measure,
             "test": "two-sided paired randomisation test",
             "unit": "query paper",
-            "correction": "Holm, over all pairs of runs of a facet",
+            "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
             "alpha": ALPHA,
             "power": POWER,
             "verdicts": to_json(evaluated.verdicts),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from annot.store.study_lock import lock_file
 from annot.study.archive import is_archive
-from annot.study.workspace import CACHE, Workspace
+from annot.study.backup_manifest import is_kept
+from annot.study.workspace import Workspace
 
-BACKUPS = "backups"
-"""Where the program itself puts backups: before a migration, and of what a restore replaces."""
-ASIDE = ".annot-restore-"
-"""How the folder begins in which a restore unpacks."""
-LEFT = (CACHE, BACKUPS, ".git")
-"""What is no part of the study, or can be made again."""
+LINKED = ("corpus", "weights")
+"""Folders whose files may be links to files elsewhere, which are large and have one place."""
 
 
 def database_files(ws: Workspace) -> tuple[Path, ...]:
@@ -26,16 +23,18 @@ def database_files(ws: Workspace) -> tuple[Path, ...]:
     return (path, *(path.with_name(f"{path.name}-{end}") for end in ("wal", "shm", "journal")))
 
 
+def own_files(ws: Workspace) -> tuple[Path, ...]:
+    """The files of a SQLite database and the one by which it is locked."""
+    return (*database_files(ws), *((lock_file(ws.database_file),) if ws.database_file else ()))
+
+
 def top_level(ws: Workspace) -> tuple[Path, ...]:
     """The entries of the folder that belong to the study, its database apart."""
-    own = {*database_files(ws), *((lock_file(ws.database_file),) if ws.database_file else ())}
+    own = own_files(ws)
     return tuple(
         path
         for path in sorted(ws.root.iterdir())
-        if path.name not in LEFT
-        and not path.name.startswith(ASIDE)
-        and path.resolve() not in own
-        and not (path.is_file() and is_archive(path))
+        if is_kept(PurePosixPath(path.name)) and path.resolve() not in own and not (path.is_file() and is_archive(path))
     )
 
 
@@ -46,14 +45,15 @@ def files(ws: Workspace, notes: list[str]) -> Iterator[Path]:
             yield from _file(entry, ws.root, notes)
             continue
         for folder, below, names in os.walk(entry):
-            below.sort()
+            below[:] = sorted(name for name in below if is_kept(PurePosixPath(entry.name, name)))
             links = [name for name in below if (Path(folder) / name).is_symlink()]
             for name in (*links, *sorted(names)):
                 yield from _file(Path(folder) / name, ws.root, notes)
 
 
 def _file(path: Path, root: Path, notes: list[str]) -> Iterator[Path]:
-    if path.is_file() and not is_archive(path):
+    name = path.relative_to(root)
+    if path.is_symlink() and not (path.is_file() and name.parts[0] in LINKED):
+        notes.append(f"{name}: left out, a link to {path.readlink()}")
+    elif path.is_file() and not is_archive(path) and is_kept(PurePosixPath(name)):
         yield path
-    elif path.is_symlink():
-        notes.append(f"{path.relative_to(root)}: left out, a link to {path.readlink()}")

@@ -31,7 +31,9 @@ def _values(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     effect = None if isinstance(study.effect, Undefined) else study.effect
     diagnosis = study.diagnosed.diagnosed.diagnosis
-    found = alpha(study.agreement)
+    found, best = alpha(study.agreement), verdict.best(study.evaluated)
+    reliability = verdict.reliability(found)
+    robustness = verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs)
     return {
         "study": study,
         "level": f"{100 * study.settings.agreement.level:g}",
@@ -41,12 +43,14 @@ def _values(study: Study) -> dict[str, object]:
         "alpha": found,
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),
-        "reliability": verdict.reliability(found),
-        "robustness": verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs),
+        "reliability": reliability,
+        "robustness": robustness,
+        "known": reliability != "unknown" and robustness in ("robust", "fragile"),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
         "same_order": effect is not None and verdict.same_order(effect),
-        "best": verdict.best(study.evaluated),
+        "best": best,
+        **{name: sentence(f"runs.{name}", best=best) if best else "" for name in ("too_few", "groups", "like_chance")},
         "limits": verdict,
         "gaps": () if isinstance(diagnosis, Undefined) else diagnosis.gaps,
         "findings": () if isinstance(diagnosis, Undefined) else diagnosis.findings,

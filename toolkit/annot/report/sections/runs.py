@@ -17,6 +17,8 @@ from annot.report.words import sentence, sentences, table
 from annot.stats.values import Undefined
 
 TITLE = "Runs"
+LIKE_CHANCE = "°"
+"""After a figure that is not shown to be better than a random order."""
 
 
 def body(study: Study) -> Section:
@@ -25,13 +27,23 @@ def body(study: Study) -> Section:
     if isinstance(evaluated, Undefined) or best(evaluated) is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
-    told = sentences("runs.body", best=best(evaluated), evaluated=evaluated)
+    told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
     return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
 def best_line(evaluated: Evaluated) -> str:
     """Which run is best, and whether that is certain."""
     return sentence("runs.best_line", best=best(evaluated))
+
+
+def holding(evaluated: Evaluated) -> list[tuple[str, list[str]]]:
+    """Each run, best first, that is better than others by a difference that holds on all queries, and these."""
+    leader = best(evaluated)
+    found: dict[str, list[str]] = {}
+    for one in evaluated.comparisons:
+        if leader and one.facet == leader.facet and one.holds:
+            found.setdefault(one.run_a, []).append(one.run_b)
+    return list(found.items())
 
 
 def drawing(evaluated: Evaluated) -> Figure:
@@ -70,17 +82,29 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     letters = {run: letter_of(at) for at, run in enumerate(run for run in names if run not in last)}
     line_of = {(line.run, line.facet): line for line in lines}
     beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
-    rows = []
+    rows, like_chance = [], False
     for run in names:
         row = []
         for facet in facets:
             line = line_of.get((run, facet))
             marks = [letter for name, letter in letters.items() if (facet, run, name) in beaten]
             plain = number(None, MEASURE) if line is None else figure(line, measure)
+            if line is not None and run in letters and not line.above_chance:
+                marks.insert(0, LIKE_CHANCE)
+                like_chance = True
             row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
-        rows.append({"run": run, "letter": letters.get(run, ""), "demonstration": run in shown_only, "figures": row})
-    silent = [verdict.facet for verdict in evaluated.verdicts if verdict.detectable is None]
-    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
+        rows.append(
+            {
+                "run": run,
+                "letter": letters.get(run, ""),
+                "demonstration": run in shown_only,
+                "like_chance": run in leader.like_chance,
+                "figures": row,
+            }
+        )
+    silent = [verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA]
+    how = {"power": POWER, "silent": silent, "like_chance": like_chance}
+    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, how=how)
 
 
 def restated(evaluated: Evaluated) -> Iterator[Table]:

@@ -1,0 +1,188 @@
+"""Count how often `annot compare` names a difference that is none, and how often it finds one that is there.
+
+    python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12] [--part errors|power]
+
+Query papers are the units. Errors: no run is better than another (in `one leads`, all but one; only differences between
+the others count). `max t` is the test that decides, `Holm` and `Tukey` are the columns beside it. Power: of true
+differences, how many are found; `raw mean` is the step-down maximum of the mean instead of t.
+
+RESULTS
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+from annot.evaluation import comparisons
+from annot.evaluation.comparisons import ALPHA
+from annot.stats.max_t import max_t_tests
+from annot.stats.significance import holm, randomisation_tests, tukey_tests
+
+PERMUTATIONS = 2_048
+"""All flips up to 12 papers, drawn ones above: the error rate is the same with few, as the observed one counts."""
+Runs = np.ndarray
+"""Shape (runs, papers): what each paper adds to the mean of each run."""
+Test = Callable[[Runs], np.ndarray]
+"""The corrected p of each pair of runs."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--papers", type=int, nargs="+", default=[6, 9, 12, 20, 50])
+    parser.add_argument("--runs", type=int, nargs="+", default=[2, 6, 12])
+    parser.add_argument("--part", choices=["errors", "others", "power"])
+    options = parser.parse_args()
+    if options.part in (None, "errors"):
+        print(f"{'errors of max t, %':<32}" + "".join(f"{papers:>8}" for papers in options.papers))
+        for title, draw in NULLS.items():
+            for runs in options.runs:
+                cells = [errors(max_t, draw, runs, papers, options.studies) for papers in options.papers]
+                print(f"{title:<24}{runs:>3} runs" + "".join(f"{100 * one:>8.1f}" for one in cells), flush=True)
+    if options.part in (None, "others"):
+        print(f"{'errors of 6 runs, %':<32}" + "".join(f"{papers:>8}" for papers in (9, 20)))
+        for title, draw in NULLS.items():
+            for name, test in TESTS.items():
+                cells = [errors(test, draw, 6, papers, options.studies) for papers in (9, 20)]
+                print(f"{title:<24}{name:<8}" + "".join(f"{100 * one:>8.1f}" for one in cells), flush=True)
+    if options.part in (None, "power"):
+        power(options.studies // 10)
+
+
+def max_t(values: Runs) -> np.ndarray:
+    return max_t_tests(differences(values), alpha=ALPHA, permutations=PERMUTATIONS, seed=1).p_values
+
+
+def by_holm(values: Runs) -> np.ndarray:
+    tests = randomisation_tests(differences(values), exact_up_to=20, permutations=PERMUTATIONS, seed=1)
+    return np.array(holm([test.p_value for test in tests]))
+
+
+def by_tukey(values: Runs) -> np.ndarray:
+    return tukey_tests(values.T, pairs_of(len(values)), permutations=999, seed=1)
+
+
+def by_raw_mean(values: Runs) -> np.ndarray:
+    """The step-down maximum of the mean, from drawn flips."""
+    rows = differences(values)
+    signs = np.random.default_rng(1).choice((-1.0, 1.0), (rows.shape[1], PERMUTATIONS))
+    observed = np.abs(rows.sum(axis=1))
+    upwards = np.argsort(observed)
+    largest = np.maximum.accumulate(np.abs(rows[upwards] @ signs), axis=0)
+    p_values = np.empty(len(rows))
+    reached = ((largest >= observed[upwards, None] - 1e-9).sum(axis=1) + 1) / (PERMUTATIONS + 1)
+    p_values[upwards] = np.maximum.accumulate(reached[::-1])[::-1]
+    return p_values
+
+
+TESTS = {"max t": max_t, "Holm": by_holm, "Tukey": by_tukey}
+
+
+def pairs_of(runs: int) -> list[tuple[int, int]]:
+    return list(itertools.combinations(range(runs), 2))
+
+
+def differences(values: Runs) -> np.ndarray:
+    return np.array([values[a] - values[b] for a, b in pairs_of(len(values))])
+
+
+def errors(test: Test, draw: Callable[..., Runs], runs: int, papers: int, studies: int) -> float:
+    """The share of studies in which a difference is named that is none."""
+    rng = np.random.default_rng(1000 * papers + runs)
+    null = [b > 0 and a > 0 if draw is one_leads else True for a, b in pairs_of(runs)]
+    if not any(null):
+        return float("nan")
+    return float(np.mean([(test(draw(runs, papers, rng))[null] <= ALPHA).any() for _ in range(studies)]))
+
+
+def alike(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    return rng.beta(2, 2, papers) + rng.normal(0, 0.15, (runs, papers))
+
+
+def facets(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    """One to three queries a paper, which share most of its chance; a paper weighs as many queries as it has."""
+    sizes = rng.integers(1, 4, papers)
+    of_paper = rng.normal(0, 0.15, (runs, papers)) + rng.normal(0, 0.05, (runs, papers)) / np.sqrt(sizes)
+    return (rng.beta(2, 2, papers) + of_paper) * sizes * papers / sizes.sum()
+
+
+def near_copies(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    """Families of three whose members hardly differ; families differ by much."""
+    families = rng.normal(0, 0.3, (-(-runs // 3), papers))
+    return rng.beta(2, 2, papers) + families[np.arange(runs) // 3] + rng.normal(0, 0.01, (runs, papers))
+
+
+def one_leads(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    return alike(runs, papers, rng) + 0.3 * (np.arange(runs) == 0)[:, None]
+
+
+def spread(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    """Runs differ in spread from 0.05 to 0.3; differences are symmetric."""
+    return rng.beta(2, 2, papers) + rng.normal(0, np.linspace(0.05, 0.3, runs)[:, None], (runs, papers))
+
+
+def skewed(runs: int, papers: int, rng: np.random.Generator) -> Runs:
+    """The same, each run with a long tail upwards."""
+    chance = rng.exponential(1, (runs, papers)) - 1
+    return rng.beta(2, 2, papers) + np.linspace(0.05, 0.3, runs)[:, None] * chance
+
+
+NULLS = {
+    "alike": alike,
+    "facets of a paper": facets,
+    "families of near copies": near_copies,
+    "one leads": one_leads,
+    "unequal spread": spread,
+    "unequal spread, skewed": skewed,
+}
+
+
+def power(studies: int) -> None:
+    print("of true differences found, %          max t    Holm   Tukey  raw mean")
+    tests = {**TESTS, "raw mean": by_raw_mean}
+    for papers in (6, 9, 20):
+        for lead in (0.1, 0.2):
+            rng = np.random.default_rng(papers)
+            found = dict.fromkeys(tests, 0.0)
+            for _ in range(studies):
+                # Two groups of three runs; the first leads the second.
+                values = alike(6, papers, rng) + lead * (np.arange(6) < 3)[:, None]
+                true = [a < 3 <= b for a, b in pairs_of(6)]
+                for name, test in tests.items():
+                    found[name] += (test(values)[true] <= ALPHA).mean() / studies
+            shown = "".join(f"{100 * found[name]:>8.0f}" for name in tests)
+            print(f"6 runs, {papers} papers, a lead of {lead:<8}{shown}", flush=True)
+    for papers in (12, 50):
+        rng = np.random.default_rng(papers)
+        found = dict.fromkeys(tests, 0)
+        for _ in range(studies):
+            # A copy better by 0.01, beside four runs that differ from both by much.
+            values = near_copies(2, papers, rng)
+            values[0] += 0.01
+            values = np.vstack([values, rng.normal(0.5, 0.3, (4, papers))])
+            for name, test in tests.items():
+                found[name] += test(values)[0] <= ALPHA
+        shown = "".join(f"{100 * found[name] / studies:>8.0f}" for name in tests)
+        print(f"near copies, {papers} papers               {shown}", flush=True)
+    print("leads of the difference called detectable that are found, %")
+    for runs in (2, 6, 12):
+        for papers in (6, 9, 12, 20, 50):
+            rng = np.random.default_rng(papers + runs)
+            held = []
+            for _ in range(studies * 2):
+                detectable = comparisons._detectable(
+                    rows := differences(alike(runs, papers, rng)),
+                    max_t_tests(rows, alpha=ALPHA, permutations=PERMUTATIONS, seed=1),
+                )
+                if detectable is not None:
+                    values = alike(runs, papers, rng)
+                    values[0] += detectable
+                    held.append(max_t(values)[0] <= ALPHA)
+            print(f"{runs:>3} runs {papers:>3} papers {100 * np.mean(held):>6.0f} ({len(held)} studies)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""A backup from a stranger brings rows and files of a study, into the folder that was named, and does nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from annot.study import archive
+from command_line import annot, annot_done, difference, snapshot
+from hostile_backups import HOSTILE, Backup, database
+
+Study = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def taken(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a study with pools and a plan; nobody writes to it."""
+    path = tmp_path_factory.mktemp("taken") / "taken.tar.gz"
+    annot_done("backup", path, folder=stages["planned"])
+    return path
+
+
+class Place(NamedTuple):
+    """Where a backup arrives."""
+
+    backup: Path
+    foreign: Path
+    """The folder of somebody else's files."""
+
+
+@pytest.fixture
+def place(taken: Path, tmp_path: Path) -> Place:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "key").write_text("not yours")
+    return Place(Path(shutil.copy(taken, tmp_path / "theirs.tar.gz")), foreign)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_backup_is_refused_in_a_sentence_and_does_nothing(name: str, place: Place, tmp_path: Path) -> None:
+    backup = Backup.read(place.backup)
+    HOSTILE[name].change(backup, place.foreign)
+    backup.write(place.backup)
+    before = snapshot(tmp_path)
+    for arguments in (["--dry-run"], ["--replace"]):
+        refused = annot("restore", place.backup, tmp_path / "new", *arguments, folder=tmp_path)
+        assert refused.exit_code == 2, refused.stdout
+        assert HOSTILE[name].words in refused.message()
+        assert len(refused.stderr.splitlines()) <= 5, "a sentence, what is wrong, and a hint"
+        assert not difference(before, snapshot(tmp_path))
+
+
+def test_what_is_packed_again_as_it_was_comes_back(place: Place, tmp_path: Path) -> None:
+    """The cases above are refused for what was changed, not for how they were packed."""
+    Backup.read(place.backup).write(place.backup)
+    annot_done("restore", place.backup, tmp_path / "new", folder=tmp_path)
+
+
+def test_what_does_not_fit_on_the_disk_is_refused_before_the_first_byte(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = sum(len(content) for content in Backup.read(place.backup).files.values())
+    opened: list[object] = []
+    monkeypatch.setattr(archive, "_unpack_entry", lambda *given: opened.append(given))
+    monkeypatch.setattr(archive.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 0, size - 1))  # type: ignore[attr-defined]
+    refused = annot("restore", place.backup, tmp_path / "new", folder=tmp_path)
+    assert f"holds {size} bytes, and {size - 1} are free on the disk" in refused.stderr
+    assert not opened
+
+
+def test_a_database_is_elsewhere_only_if_the_environment_names_it(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup = Backup.read(place.backup)
+    database("{}/key")(backup, place.foreign)
+    backup.write(place.backup)
+    monkeypatch.setenv("ANNOT_DATABASE", str(place.foreign / "mine.db"))
+    annot_done("restore", place.backup, tmp_path / "new", folder=tmp_path)
+    assert (place.foreign / "mine.db").is_file()
+    assert (place.foreign / "key").read_text() == "not yours"
+    # What is in the way there is named by its whole path.
+    again = annot("restore", place.backup, tmp_path / "second", folder=tmp_path)
+    assert f"not empty, found {place.foreign / 'mine.db'}" in again.stderr
+
+
+def test_a_backup_holds_nothing_of_git(study: Study, tmp_path: Path) -> None:
+    folder = study("planned")
+    (folder / "notes" / "deep" / ".git").mkdir(parents=True)
+    (folder / "notes" / "deep" / ".git" / "config").write_text("x")
+    (folder / "notes" / ".git").write_text("gitdir: x")
+    (folder / "notes" / "mine.txt").write_text("x")
+    annot_done("backup", tmp_path / "kept.tar.gz", folder=folder)
+    names = Backup.read(tmp_path / "kept.tar.gz").files
+    assert [name for name in names if name.startswith("files/notes")] == ["files/notes/mine.txt"]
+    annot_done("restore", tmp_path / "kept.tar.gz", tmp_path / "new", folder=tmp_path)
+
+
+def test_a_backup_that_could_not_be_restored_is_not_written(study: Study, tmp_path: Path) -> None:
+    folder = study("made")
+    (folder / "zeros").write_bytes(bytes(64 << 20))
+    refused = annot("backup", tmp_path / "kept.tar.gz", folder=folder)
+    assert refused.exit_code == 2
+    assert "expected at most 100 times as many" in refused.stderr
+    assert not (tmp_path / "kept.tar.gz").exists()
+
+
+def test_a_rebuild_reads_no_hostile_backup(study: Study, place: Place, tmp_path: Path) -> None:
+    """A study that arrives may have a backup in its folder, which `annot rebuild` takes up by itself."""
+    folder = study("planned")
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    backup = Backup.read(place.backup)
+    HOSTILE["statements in the manifest"].change(backup, place.foreign)
+    backup.write(folder / "theirs.tar.gz")
+    refused = annot("rebuild", folder=folder)
+    assert refused.exit_code == 2
+    assert "its manifest cannot be read" in refused.stderr
+    assert [path.name for path in place.foreign.iterdir()] == ["key"]
