@@ -19,7 +19,10 @@ def query_folds(
     redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Draw test folds of the queries, whole papers each; evaluation then takes the mean of the folds' means."""
+    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
+
+    A paper and its near-copies are in one fold.
+    """
     from annot.steps import query_folds as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
@@ -40,7 +43,10 @@ def evaluate(
     ] = None,
     ties: TiesOption = "order",
     average: Annotated[
-        str, option("test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries.")
+        str,
+        option(
+            "test: mean of the test folds' means, where there are folds; dev: the first development fold; plain: all."
+        ),
     ] = "test",
     per_query: PerQueryOption = False,
     against: Annotated[

@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.facets.query_sentences import facet_sentences
+from annot.folds.grouped import as_splits
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 from annot.formats.relish import read_relish
@@ -36,8 +37,8 @@ METHOD = "judged"
 """How every document came into an imported pool."""
 
 
-SPLIT = "grades"
-"""The split whose folds are the files."""
+TESTED = "test"
+"""In the name of a file: its queries are tested on, and those of the other files are for development."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ def grades_from(
 ) -> ImportedGrades:
     """Bring in the grades of `files`: a query id is a paper of the corpus with its facet behind it, or with `facet`.
 
-    form: one of `FORMS`. Several files are the folds of one split, each called by the name of its file. per_topic:
-    papers that a topic gives, for `treccovid-rf`.
+    form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
+    development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
+    `treccovid-rf`.
 
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
@@ -85,7 +87,8 @@ def grades_from(
             put_queries(session, [_with_sentences(query, texts, labels, ws.settings) for query in queries.values()])
             _put_pools(session, _graded(rows, queries, texts))
             if len(folds) > 1:
-                put_split(session, SPLIT, folds)
+                for split, parts in _splits(folds, queries.values()).items():
+                    put_split(session, split, parts)
     data = b"".join(file.read_bytes() for file in files)
     brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     return ImportedGrades(
@@ -95,6 +98,12 @@ def grades_from(
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=(*brought.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
     )
+
+
+def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> dict[str, dict[str, tuple[str, ...]]]:
+    tested = [sorted(of) for name, of in folds.items() if TESTED in name.lower()] or [*map(sorted, folds.values())]
+    splits = as_splits([*queries], tested)
+    return {name: {part: ids for part, ids in parts.items() if ids} for name, parts in splits.items()}
 
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
