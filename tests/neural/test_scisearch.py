@@ -97,7 +97,7 @@ def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], 
 
     of_folds, own = [], []
     for seed in (1, 2, 3):
-        folds = grouped_folds(queries, count=2, seed=seed)
+        folds = grouped_folds(queries, copies=(), count=2, seed=seed)
         given = {"loss": "nll", "grades": 4, "seed": seed}
         of_folds.append(level(honest([features], queries, qrels, documents, folds=folds, **given)[0]))
         own.append(level(leaky(features, queries, qrels, documents, **given)))

@@ -24,7 +24,7 @@ def run(
 
     with progress("ranking pools") as advance:
         made = step.make(ws, systems=tuple(systems or ()), advance=advance)
-    return Answer(made, table("files.runs", made))
+    return Answer(made, table("files.runs", made), step.warnings(ws, made))
 
 
 @command("run list", needs_study=False)
