@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -22,10 +23,37 @@ from annot.errors import InputError
 
 ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
+MARKDOWN = ".md.j2"
+"""The ending of templates whose values are made harmless Markdown."""
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_IMAGE = re.compile(r"(?<!\\)((?:\\\\)*)!\[")
+_TARGET = r"\s*(?!https?://|mailto:|#)"
+_AIMED = re.compile(rf"(?<!\\)((?:\\\\)*)\](?=\({_TARGET}|:{_TARGET})", re.IGNORECASE)
 
 
-def environment(*, overrides: Path | None) -> SandboxedEnvironment:
+class Exact(str):
+    """Text that a Markdown template takes as it is: a value of the YAML at its top, which a program reads."""
+
+    __slots__ = ()
+
+
+def harmless(text: str) -> str:
+    """`text` as Markdown that shows no image, has no HTML, and links to web pages and mailboxes alone.
+
+    What people and papers wrote is text. HTML tags stay visible; an image, which would be fetched from somebody's
+    server, and a link to a script or a file become the words they were written with. Done twice, it is done once.
+
+    >>> print(harmless("<b>a</b> ![b](http://c) [d](javascript:e) [f](https://g)"))
+    &lt;b>a&lt;/b> !\\[b](http://c) [d\\](javascript:e) [f](https://g)
+    """
+    text = _AIMED.sub(r"\1\\]", _IMAGE.sub(r"\1!\\[", text))
+    return _TAG.sub("&lt;", text)
+
+
+def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
     """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
+
+    markdown: values are made harmless Markdown.
 
     A study may come from somebody else, so its templates reach the values they are given and nothing behind them.
     """
@@ -39,7 +67,12 @@ def environment(*, overrides: Path | None) -> SandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_harmless if markdown else None,
     )
+
+
+def _harmless(value: Any) -> Any:
+    return harmless(value) if isinstance(value, str) and not isinstance(value, Exact) else value
 
 
 def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> str:
@@ -48,7 +81,7 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
     Raises InputError that names the template, the line and the cause, whatever goes wrong in it.
     """
     try:
-        return environment(overrides=overrides).get_template(name).render(values)
+        return environment(overrides=overrides, markdown=name.endswith(MARKDOWN)).get_template(name).render(values)
     except TemplateNotFound as error:
         raise InputError(
             f"{name}: there is no template {error.name}"

@@ -93,8 +93,8 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
         ),
         (
             "2 fault(s)",
-            "word_vectors.epochs: Value error, expected a whole number from 1 on, or 'auto', found 'many'",
-            "word_vectors.workers: Value error, expected a whole number from 1 on, or 'all', found 0",
+            "word_vectors.epochs: expected a whole number from 1 on, or 'auto', found 'many'",
+            "word_vectors.workers: expected a whole number from 1 on, or 'all', found 0",
         ),
     ),
     "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),

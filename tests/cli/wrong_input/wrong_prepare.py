@@ -98,7 +98,7 @@ WRONG: dict[str, Wrong] = {
         "import grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
     ),
     "import judgements: no such file": Wrong("import judgements", "none.csv", ("none.csv: no such file",)),
-    "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: no such file",)),
+    "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: a folder",)),
     "import judgements: unknown facet": Wrong(
         "import judgements",
         "mine.csv --facet metod",
@@ -228,7 +228,7 @@ WRONG: dict[str, Wrong] = {
     "query add: unknown facet": Wrong(
         "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
     ),
-    "query add: no facet": Wrong("query add", "fic0802", ("no paper and facet",), "labelled"),
+    "query add: no facet": Wrong("query add", "fic0802", ("found paper 'fic0802' without --facet",), "labelled"),
     "query add: sentences that are no numbers": Wrong(
         "query add", "fic0802 --facet method --sentences two", ("found 'two', expected numbers",), "labelled"
     ),
@@ -255,7 +255,7 @@ WRONG: dict[str, Wrong] = {
         write("wanted.csv", "paper_id,facet,sentences\nfic0802,methd,\ngone,method,\nfic0802,method,99\n"),
     ),
     "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
-    "query add: neither": Wrong("query add", "", ("no paper and facet",), "labelled"),
+    "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),
     "query remove: unknown": Wrong(
         "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
     ),

@@ -10,6 +10,7 @@ from annot.cli.options import (
     GrowOption,
     HourlyRateOption,
     argument,
+    file_names,
     flag,
     option,
     recorded,
@@ -32,12 +33,13 @@ def pool_build(
         int | None, recorded("Documents kept of each ranking; not the depth of the pool.", min=1)
     ] = None,
     method: Annotated[
-        list[str] | None, recorded("Method that draws, our own or one of `pool import-run`; may be repeated.")
+        list[str] | None,
+        recorded("Method that draws, our own or one of `pool import-run`; may be repeated.", callback=file_names),
     ] = None,
     without: Annotated[
-        list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.")
+        list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.", callback=file_names)
     ] = None,
-    seed: Annotated[int | None, recorded("Seed of the method order.")] = None,
+    seed: Annotated[int | None, recorded("Seed of the method order.", min=0)] = None,
     query: Annotated[
         list[str] | None, option("Draw the pools of these queries only; may be repeated.", shown="all")
     ] = None,
@@ -136,7 +138,7 @@ def pool_add(
 @command("pool topup", csv=True)
 def pool_topup(
     ws: "Workspace",
-    method: Annotated[str, option("The method: our own, or one of `pool import-run`.")],
+    method: Annotated[str, option("The method: our own, or one of `pool import-run`.", callback=file_names)],
     file: Annotated[Path | None, argument("Its run, to bring it in first.", shown="brought in already")] = None,
     depth: Annotated[int | None, option("How many of its best.", shown="as each method drew", min=1)] = None,
     query: Annotated[list[str] | None, option("Add to the pools of these queries only; may be repeated.")] = None,

@@ -70,7 +70,7 @@ def plan_make(
             shown="on record, else 1",
         ),
     ] = None,
-    seed: Annotated[int | None, recorded("Seed of the plan.")] = None,
+    seed: Annotated[int | None, recorded("Seed of the plan.", min=0)] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -126,7 +126,7 @@ def plan_simulate(
     coefficient: Annotated[
         str, option("Whose interval is forecast, as `annot agreement --json` has it.")
     ] = "alpha_ordinal",
-    seed: Annotated[int | None, setting("Seed of the simulation.")] = None,
+    seed: Annotated[int | None, setting("Seed of the simulation.", min=0)] = None,
 ) -> Answer:
     """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step

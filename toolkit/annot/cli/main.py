@@ -7,8 +7,6 @@ import os
 import sys
 from types import ModuleType
 
-import typer
-
 from annot.cli.commands import app
 from annot.cli.output import say
 from annot.errors import AnnotError
@@ -97,11 +95,11 @@ def refusal(error: OSError) -> AnnotError:
 
 def report(error: AnnotError) -> None:
     """The message, the faults and the hint, to stderr: a terminal gets the first faults, files and pipes get all."""
-    typer.echo(f"annot: {error.message}", err=True)
+    say(f"annot: {error.message}")
     shown = error.faults[:SHOWN_FAULTS] if sys.stderr.isatty() else error.faults
     for fault in shown:
-        typer.echo(f"  {fault}", err=True)
+        say(f"  {fault}")
     if len(error.faults) > len(shown):
-        typer.echo(f"  ... and {len(error.faults) - len(shown)} more; `2> FILE` after the command lists all", err=True)
+        say(f"  ... and {len(error.faults) - len(shown)} more; `2> FILE` after the command lists all")
     if error.hint:
-        typer.echo(f"hint: {error.hint}", err=True)
+        say(f"hint: {error.hint}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def query_folds(
     ws: "Workspace",
     folds: Annotated[int, option("How many.", min=2)] = 2,
-    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml")] = None,
+    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
     redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:

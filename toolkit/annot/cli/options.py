@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,8 @@ import typer
 
 from annot.cli.output import say
 
+MOST = 1_000_000_000
+FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
 WORKSPACE, DRY_RUN, FORM = "annot.workspace", "annot.dry_run", "annot.form"
@@ -36,13 +39,39 @@ def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bo
     return value
 
 
+def file_names(names: list[str] | str | None) -> list[str] | str | None:
+    """Names after which files are called, as they were given: none that leads to another folder."""
+    for name in [names] if isinstance(names, str) else names or ():
+        if not FILE_NAME.fullmatch(name):
+            raise typer.BadParameter(f"found {name!r}, expected letters, digits, and _ . + - within")
+    return names
+
+
+def _that_ends(value: float | list[int] | None) -> float | list[int] | None:
+    for number in value if isinstance(value, list) else [value]:
+        if number is not None and not number <= MOST:
+            raise typer.BadParameter(f"found {number}, expected at most {MOST}")
+    return value
+
+
+def _without_password(url: str | None) -> str | None:
+    if url is not None and "@" in url:
+        raise typer.BadParameter("found a user name or a password in the address; leave them out")
+    return url
+
+
 def argument(text: str, *, shown: bool | str = True, **more: Any) -> Any:
     """An argument. shown: its default in words."""
     return typer.Argument(help=text, show_default=shown, **more)
 
 
 def option(text: str, *names: str, shown: bool | str = True, **more: Any) -> Any:
-    """An option, called as its parameter where no name is given. shown: its default in words."""
+    """An option, called as its parameter where no name is given. shown: its default in words.
+
+    A number that has a least value has a largest too, that of annot.toml, so that the work it asks for ends.
+    """
+    if "min" in more:
+        more.setdefault("callback", _that_ends)
     return typer.Option(*names, help=text, show_default=shown, **more)
 
 
@@ -76,11 +105,14 @@ ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
 HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 UrlOption = Annotated[
-    str | None, option("Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one")
+    str | None,
+    option(
+        "Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one", callback=_without_password
+    ),
 ]
 TOKEN = "Personal or legacy token; better in the environment than here."
 KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
-SeedOption = Annotated[int | None, setting("Seed of the draw.")]
+SeedOption = Annotated[int | None, setting("Seed of the draw.", min=0)]
 FacetOption = Annotated[str | None, option("Facet for query ids without a facet suffix.", "--facet", "-f")]
 OutOption = Annotated[Path | None, option("The folder to write into.", "--out", "-o", shown="exports/")]
 ConventionOption = Annotated[str | None, option("csfcube or trec.", shown="csfcube")]

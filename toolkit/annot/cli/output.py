@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,10 +39,23 @@ def needs_a_person(
     return FindingError(found.format(len(findings)), hint=hint) if findings else None
 
 
+_ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys: control characters but tab and line feed, and those that turn the direction."""
+
+
+def shown(text: str) -> str:
+    r"""`text` as a terminal may have it: what it would obey is there as its number.
+
+    >>> shown("a comment\x1b]0;title\x07")
+    'a comment\\u001b]0;title\\u0007'
+    """
+    return _ORDERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def say(text: str) -> None:
     """Talk: one line to stderr."""
     WAITING.quiet()
-    typer.echo(text, err=True)
+    typer.echo(shown(text), err=True)
 
 
 def table(block: str, rows: Iterable[object], **values: object) -> str:
@@ -69,13 +83,15 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
         import json
 
         record = {"annot": 1, "command": answer.name or command, "data": to_json(answer.data)}
-        typer.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+        # In JSON such a number is the character itself, so what a program reads stays the same.
+        typer.echo(shown(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)))
     elif as_csv:
         from annot.library.tidy import csv_text
 
-        typer.echo(csv_text(answer.table or command, to_json(answer.data)), nl=False)
+        text = csv_text(answer.table or command, to_json(answer.data))
+        typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
-        typer.echo(answer.text.rstrip("\n"))
+        typer.echo(shown(answer.text.rstrip("\n")))
 
 
 @contextmanager

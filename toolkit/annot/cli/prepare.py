@@ -199,7 +199,8 @@ def query_add(
         several = step.add_file(ws, file, dry_run=dry_run)
         return Answer(several, f"{len(several)} queries: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
-        raise InputError("found no paper and facet, expected `annot query add PAPER --facet FACET`, or --file")
+        found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
+        raise InputError(f"{found}, expected `annot query add PAPER --facet FACET`, or --file")
     added = step.add(ws, paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
     return Answer(added, f"{added.query_id}: sentences {places}")

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import urlsplit
 
 from annot.errors import InputError, StudioError
@@ -28,6 +29,31 @@ MOST_BYTES = 65536
 """Of a request; without its payload the server sends less than a hundred."""
 CALLER_SECONDS = 60.0
 """After so long without a byte a caller is dropped."""
+MOST_CALLERS = 32
+"""At once; one more is hung up on, and comes a pull later."""
+
+
+class _Listener(ThreadingHTTPServer):
+    """Hears so many callers at once, and says nothing of what a caller does wrong."""
+
+    def __init__(self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._free = threading.Semaphore(MOST_CALLERS)
+        super().__init__(place, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
 
 
 @contextmanager
@@ -102,7 +128,8 @@ def _listener(address: str, place: tuple[str, int], path: str, happened: threadi
         def do_POST(self) -> None:
             known = hmac.compare_digest(self.path.encode(), path.encode())
             length = self.headers.get("Content-Length", "")
-            self.rfile.read(min(int(length) if length.isascii() and length.isdigit() else 0, MOST_BYTES))
+            known_length = length.isascii() and length.isdigit() and len(length) <= len(str(MOST_BYTES))
+            self.rfile.read(min(int(length), MOST_BYTES) if known_length else 0)
             # First of all: the server waits for an answer for a second, and may be gone by now.
             if known:
                 happened.set()
@@ -113,7 +140,7 @@ def _listener(address: str, place: tuple[str, int], path: str, happened: threadi
             """Say nothing: the path is a secret."""
 
     try:
-        server = ThreadingHTTPServer(place, Handler)
+        server = _Listener(place, Handler)
     except OSError as error:
         raise InputError(
             f"--hook {address}: nobody can listen there: {error.strerror or error}",

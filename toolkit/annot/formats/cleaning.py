@@ -30,6 +30,11 @@ _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # The categories Cc, Co and Cs, whose characters are the same in every version of Unicode.
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 
+_BEYOND_LATIN = re.compile("[^\0-\u02ff]{31,}")
+MOST_MARKS = 30
+"""Combining marks kept in a row: more are in no language, and putting them in order costs the square of their number
+(Unicode Standard Annex #15, section 13, Stream-Safe Text Format)."""
+
 
 def clean(text: str) -> str:
     """`text` as a person should read it, on one line.
@@ -45,7 +50,7 @@ def clean(text: str) -> str:
     5. U+FFFD, soft hyphens, zero-width and direction characters, other control characters, private-use characters
        and lone surrogates go.
     6. White space of any kind is folded to one space, none at the ends.
-    7. Unicode normal form C.
+    7. Of more than 30 combining marks in a row the first 30 stay. Unicode normal form C.
 
     Signs that begin an entity or a tag and are still there after ten times become spaces.
 
@@ -93,7 +98,16 @@ def _clean_once(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     text = " ".join(text.split())
     text = _UNPRINTABLE.sub("", text)
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", _BEYOND_LATIN.sub(_with_few_marks, text))
+
+
+def _with_few_marks(match: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for char in match[0]:
+        marks = marks + 1 if unicodedata.combining(char) else 0
+        if marks <= MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
 
 
 def _read_again(match: re.Match[str]) -> str:

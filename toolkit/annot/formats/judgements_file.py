@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import io
 import math
@@ -88,7 +89,7 @@ def read_judgements(
         rows = [*read_table(text, faults, known={plain(heading) for heading in [*columns.values(), *named]}).rows]
     if not rows:
         if not faults.found:
-            faults.add("found no judgement")
+            faults.add(_nothing_in(data, text))
         faults.raise_if_any()
     before = len(faults.found)
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
@@ -98,6 +99,16 @@ def read_judgements(
     _refuse_doubles(judgements, faults)
     faults.raise_if_any()
     return tuple(judgements)
+
+
+def _nothing_in(data: bytes, text: str) -> str:
+    """What a file without a judgement holds, so that a wrong file or a wrong encoding is seen."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), None)
+    if first is None:
+        return "found an empty file, expected judgements"
+    utf8 = text.encode("utf-8", "surrogatepass") in (data, data.removeprefix(codecs.BOM_UTF8))
+    read_as = "" if utf8 else "; the file is not UTF-8 and was read as Windows-1252 or UTF-16"
+    return f"found no judgement below the line {first[:80]!r}, expected one row each{read_as}"
 
 
 def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None:

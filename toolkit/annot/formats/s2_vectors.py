@@ -8,18 +8,16 @@ there is one, or by the name of the dataset in its path.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
+from annot.formats.corpora.cutting import Piece, read_lines
 from annot.formats.vector_blocks import ROWS, Block, Tally
 
 SPACES = {"1": "semantic-scholar/specter_v1", "2": "allenai/specter2"}
@@ -97,8 +95,4 @@ def _space_of(model: str) -> str:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
-        try:
-            yield from file
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"{path}: not readable to its end: {error}", hint="fetch the file once more") from None
+    return (line for _, line in read_lines(Piece(str(path), "", 0, None)))

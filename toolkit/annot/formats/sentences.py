@@ -29,7 +29,8 @@ _OPENERS = _words(
     "Within Without Yet You"
 )
 
-_STOP = re.compile(r"(?:[.!?]+|…)[\"'”’»)\]}]*(?=\s+(\S+))|(?<=[a-z)\d][a-z)\d])[.?!](?=([A-Z][a-z]*)\s)")
+# A run of stops is tried from its first one only: from each, and it would cost the square of its length.
+_STOP = re.compile(r"(?:(?<![.!?])[.!?]++|…)[\"'”’»)\]}]*+(?=\s+(\S+))|(?<=[a-z)\d][a-z)\d])[.?!](?=([A-Z][a-z]*)\s)")
 _OPENING_MARK = re.compile(r"[\"'“‘«(\[{$`]*")
 _CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
 _CITATION = re.compile(r"[(\[]\s*\d")
@@ -37,6 +38,8 @@ _SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
 _NEAR = 120
 """Characters within which an open bracket must close to hold a sentence together."""
+_LONGEST_WORD = 200
+"""Characters of the last word that are looked at; longer ones are no abbreviation."""
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 """An empty line, where a paragraph ends."""
 
@@ -66,25 +69,29 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
-    start = 0
+    start = seen = unclosed = 0
     for match in _STOP.finditer(text):
-        sentence = text[start : match.end()]
+        end = match.end()
+        unclosed += text.count("(", seen, end) - text.count(")", seen, end)
+        seen = end
         following = match[1] or match[2]
-        ends = following in _OPENERS if match[2] else _ends(sentence, match[0], following)
-        if ends and not _in_bracket(sentence, text[match.end() : match.end() + _NEAR]):
-            sentences.append(sentence.strip())
-            start = match.end()
+        ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
+        if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
+            sentences.append(text[start:end].strip())
+            start, unclosed = end, 0
     sentences.append(text[start:].strip())
     return sentences
 
 
-def _ends(sentence: str, stop: str, following: str) -> bool:
-    """Whether `sentence`, which runs up to and with `stop`, is whole before the word `following`."""
-    if not _can_open(following) or _LIST_MARK.fullmatch(sentence.strip()):
+def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
+    """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
+    if not _can_open(following):
+        return False
+    if end - start <= _LONGEST_WORD and _LIST_MARK.fullmatch(text[start:end].strip()):
         return False
     if stop != ".":
         return True
-    words = sentence[:-1].rsplit(None, 1)
+    words = text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1)
     word = words[-1].lstrip("\"'“‘«([{") if words else ""
     lowered = word.lower()
     opener = following.strip("\"'“”‘’«»()[],;:") in _OPENERS
@@ -108,9 +115,7 @@ def _can_open(word: str) -> bool:
     return first.isdigit() or (first.isalpha() and not first.islower()) or bool(_CAPITAL_INSIDE.match(bare))
 
 
-def _in_bracket(sentence: str, rest: str) -> bool:
-    """Whether a bracket that was opened in `sentence` closes in `rest`, the characters that follow."""
-    if sentence.count("(") <= sentence.count(")"):
-        return False
+def _closes_soon(rest: str) -> bool:
+    """Whether an open bracket closes in `rest`, the characters that follow."""
     closing = rest.find(")")
     return closing >= 0 and "(" not in rest[:closing]

@@ -122,7 +122,7 @@ def _round_robin(
     draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
 ) -> tuple[str, ...]:
     drawing = {name: _new_documents(name, rankings[name], draws, banned) for name in order}
-    for _ in range(quota):
+    for _ in range(min(quota, 1 + max(map(len, rankings.values()), default=0))):
         for name in tuple(drawing):
             if not next(drawing[name], False):
                 del drawing[name]
@@ -147,7 +147,7 @@ def _depth(
         name: [(rank, doc) for rank, doc in enumerate(rankings[name], start=1) if doc.doc_id not in banned][:quota]
         for name in order
     }
-    for place in range(quota):
+    for place in range(max(map(len, best.values()), default=0)):
         for name in order:
             for rank, doc in best[name][place : place + 1]:
                 draws.setdefault(doc.doc_id, Draw(name, rank, doc.score, len(draws) + 1))

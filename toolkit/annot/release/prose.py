@@ -16,7 +16,7 @@ from annot.release.collection_facts import CollectionFacts
 from annot.release.licences import known_licence, licence
 from annot.release.questions import Answers, answered, questions, unanswered
 from annot.report.words import counted
-from annot.templating import render
+from annot.templating import Exact, render
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
@@ -47,8 +47,8 @@ def flowed(text: str) -> str:
 
 def quoted(text: str) -> str:
     """`text` as a string of YAML: the same as in JSON, but for what YAML takes for line breaks or refuses."""
-    return "".join(
-        char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False)
+    return Exact(
+        "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False))
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -19,7 +19,7 @@ from annot.settings import sections
 class Settings(sections.Section):
     """The whole study."""
 
-    seed: int = 13
+    seed: Annotated[int, Field(ge=0)] = 13
     """Everything that is drawn by chance follows from it."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
@@ -92,8 +92,9 @@ def _fault(entry: Any, document: dict[str, Any]) -> str:
         expected = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
         return f"{place}: unknown key; {expected}"
     found = entry.get("input")
-    shown = "" if isinstance(found, dict) else f", found {found!r}"
-    return f"{place}: {entry['msg']}{shown}"
+    problem = str(entry["ctx"]["error"]) if entry["type"] == "value_error" else entry["msg"]
+    shown = "" if isinstance(found, dict) or "found " in problem else f", found {found!r:.100}"
+    return f"{place}: {problem}{shown}"
 
 
 def _known_keys(location: tuple[Any, ...]) -> list[str]:

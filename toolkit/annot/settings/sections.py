@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import date
+from itertools import chain
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator, model_validator
@@ -22,14 +26,40 @@ MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
 
 
+MOST = 1_000_000_000
+"""No number of a study is larger, and work that grows with one still ends."""
+MOST_LETTERS = 100_000
+"""Of one text."""
+_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but tab and line ends, and those that turn the direction of a line."""
 MOST_LABELS = 16
 """The letters that no other control of the labelling screen has as its key."""
 
 
 class Section(BaseModel):
-    """A table of annot.toml; an unknown key is refused."""
+    """A table of annot.toml; an unknown key is refused, and so is what no person writes into one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_people_write(cls, value: Any) -> Any:
+        for found in _within(value):
+            if isinstance(found, str) and (control := _CONTROL.search(found)):
+                raise ValueError(f"found the control character U+{ord(control[0]):04X}, expected text")
+            if isinstance(found, str) and len(found) > MOST_LETTERS:
+                raise ValueError(f"found {len(found)} characters, expected at most {MOST_LETTERS}")
+            if isinstance(found, int | float) and not abs(found) <= MOST:
+                raise ValueError(f"found {found:.3g}, expected at most {MOST}")
+        return value
+
+
+def _within(value: Any) -> Iterator[Any]:
+    """The value, or what is in a list of it; of a table the keys, since what they hold is looked at by itself."""
+    if isinstance(value, list | tuple | dict):
+        yield from chain.from_iterable(map(_within, value))
+    else:
+        yield value
 
 
 class CollectionSettings(Section):
@@ -292,6 +322,13 @@ class SystemSettings(Section):
 class StoreSettings(Section):
     database: str = "annot.db"
     """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
+
+    @field_validator("database")
+    @classmethod
+    def _names_a_file(cls, database: str) -> str:
+        if "://" not in database and PurePath(database).name in ("", ".."):
+            raise ValueError("names no file; expected one such as annot.db, or a PostgreSQL URL")
+        return database
 
 
 class MachineSettings(Section):

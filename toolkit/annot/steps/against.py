@@ -98,5 +98,6 @@ def _published(name: str) -> Published:
     if name in shipped():
         return read_published(shipped_text(name), name=name)
     if not Path(name).is_file():
-        raise InputError(f"--against {name!r}: no such file, and no table of this name; {near(name, shipped())}")
+        found = "a folder" if Path(name).is_dir() else "no such file"
+        raise InputError(f"--against {name!r}: {found}, and no table of this name; {near(name, shipped())}")
     return read_published(given_text(Path(name), expected="TOML"), name=name)

@@ -238,7 +238,8 @@ def _split(names: Sequence[str], draw: Draw) -> tuple[list[str], list[str]]:
 def _read(path: Path) -> dict[Papers, list[Said]]:
     """The contexts of each set of papers. Raises InputError with every fault."""
     if not path.is_file():
-        raise MissingInput(f"{path}: no such file", hint="make it with `annot encoder contexts`")
+        problem = "a folder, expected a file" if path.is_dir() else "no such file"
+        raise MissingInput(f"{path}: {problem}", hint="make it with `annot encoder contexts`")
     faults = Faults(str(path))
     found: dict[Papers, list[Said]] = {}
     with path.open(encoding="utf-8") as lines:

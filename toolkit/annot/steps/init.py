@@ -11,7 +11,7 @@ from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
 from annot.study.backup_manifest import BACKUPS
-from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
 
 IGNORE_FILE = ".gitignore"
@@ -30,6 +30,10 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     """Make a study at `root`, or complete one. A settings file that stands is never touched."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
+    place = root.resolve()
+    for study in place.parents:
+        if (study / SETTINGS_FILE).is_file() and place.relative_to(study).parts[0] in (*FOLDERS, CACHE):
+            raise InputError(f"{root}: in a folder of the study {study}", hint="make the new study outside of it")
     settings_file = root / SETTINGS_FILE
     new_name = name or root.resolve().name or "my-collection"
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]

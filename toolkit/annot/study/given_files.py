@@ -22,7 +22,8 @@ def check_files(paths: Iterable[Path]) -> None:
 def given_bytes(path: Path, *, expected: str) -> bytes:
     """The content of the file. Raises InputError where there is none; expected: what it was to hold, in words."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected {expected}")
+        found = "a folder" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {found}, expected {expected}")
     return path.read_bytes()
 
 

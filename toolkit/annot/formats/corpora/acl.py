@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
+from annot.errors import InputError
 from annot.formats.corpora.cutting import Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format, in_one_piece
 
@@ -29,6 +32,7 @@ def records(piece: Piece) -> Records:
     """The papers of the file, without front matter; the year is that of their volume."""
     number, collection, volume, year = 0, "", "", None
     try:
+        refuse_entities(Path(piece.path))
         with opened(Path(piece.path)) as file:
             for event, element in ElementTree.iterparse(file, ("start", "end")):
                 if event == "start":
@@ -42,6 +46,27 @@ def records(piece: Piece) -> Records:
                     element.clear()
     except ElementTree.ParseError as error:
         yield number + 1, Broken("not valid XML", (f"not valid XML: {error}",), "")
+
+
+def refuse_entities(path: Path) -> None:
+    """Raise InputError where the XML file declares entities of its own: a short file can say a long text with them.
+
+    Only what comes before the first element can declare any.
+    """
+
+    class Begun(Exception):
+        """The first element."""
+
+    def begun(*_: object) -> None:
+        raise Begun
+
+    def declared(name: str, *_: object) -> None:
+        raise InputError(f"{path}: declares the entity {name!r}, expected XML without", hint="take the entities out")
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler, parser.StartElementHandler = declared, begun
+    with opened(path) as file, suppress(Begun, expat.ExpatError):
+        parser.ParseFile(file)
 
 
 def _paper(element: ElementTree.Element, collection: str, volume: str, year: str | None) -> dict[str, Any] | Broken:

@@ -6,18 +6,24 @@ A piece is small enough to be one shard of work, and says all that another proce
 from __future__ import annotations
 
 import gzip
+import io
+import itertools
 import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from annot.errors import InputError
 from annot.formats.faults import json_problem
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
+LONGEST_LINE = 1 << 25
+"""32 MiB: the longest full texts have a tenth of that."""
+UNPACKED = 100
+"""A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
 NOT_WHOLE = "is the file whole? fetch it once more"
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -85,19 +91,29 @@ def json_records(piece: Piece) -> Records:
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """The lines that begin in the piece, with their numbers in it."""
     with opened(Path(piece.path)) as file:
+        place = 0
         if piece.start:
             # The line that the byte before belongs to is the last piece's.
-            file.seek(piece.start - 1)
-            file.readline()
-        place = file.tell()
-        for number, line in enumerate(file, start=1):
+            place = file.seek(piece.start - 1)
+            place += len(_line(file, piece.path, place))
+        for number in itertools.count(1):
             if piece.stop is not None and place >= piece.stop:
                 return
-            if place == 0:
-                yield number, line.removeprefix(_BYTE_ORDER_MARK)
-            else:
-                yield number, line
+            line = _line(file, piece.path, place)
+            if not line:
+                return
+            yield number, line if place else line.removeprefix(_BYTE_ORDER_MARK)
             place += len(line)
+
+
+def _line(file: IO[bytes], path: str, place: int) -> bytes:
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE:
+        raise InputError(
+            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record a line",
+            hint="is it of another format?",
+        )
+    return line
 
 
 def is_gzip(path: Path) -> bool:
@@ -106,11 +122,41 @@ def is_gzip(path: Path) -> bool:
         return file.read(2) == _GZIP
 
 
+class _Unpacking(io.RawIOBase):
+    """What is in a compressed file, up to `UNPACKED` times its size."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left = UNPACKED * path.stat().st_size + LONGEST_LINE
+        self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = self._file.readinto(buffer)
+        self._left -= n
+        if self._left < 0:
+            raise InputError(
+                f"{self._path}: more than {UNPACKED} times as large once unpacked, expected text",
+                hint="is it what it is called? unpack it yourself if it is",
+            )
+        return n
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    return io.BufferedReader(_Unpacking(path), 1 << 20)
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, decompressed where it is. Raises InputError where it cannot be decompressed to its end."""
     try:
-        with cast(IO[bytes], gzip.open(path)) if is_gzip(path) else path.open("rb") as file:
+        with _unpacked(path) if is_gzip(path) else path.open("rb") as file:
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None

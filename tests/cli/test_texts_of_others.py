@@ -1,0 +1,165 @@
+"""Texts from outside reach the terminal as text, and numbers and names have bounds."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from annot.cli.main import report
+from annot.cli.output import Answer, emit, say
+from annot.errors import InputError, SettingsError
+from annot.exchange import hints
+from annot.settings import read_settings
+from annot.study.given_files import given_bytes
+from command_line import annot
+
+HOSTILE = "a\x1b]0;owned\x07 b\x9b31m c\rd \u202egnp.exe\u2028 e\x7f"
+OBEYED = set("\x1b\x07\x9b\r\u202e\u2028\x7f")
+
+
+def test_what_a_terminal_would_obey_is_shown_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    emit("comments", Answer([{"comment": HOSTILE}], f"{HOSTILE}\nnext\tline"), as_json=False)
+    say(HOSTILE)
+    report(InputError(HOSTILE, faults=[HOSTILE], hint=HOSTILE))
+    out, err = capsys.readouterr()
+    assert out == "a\\u001b]0;owned\\u0007 b\\u009b31m c\\u000dd \\u202egnp.exe\\u2028 e\\u007f\nnext\tline\n"
+    assert not OBEYED & set(out + err)
+
+
+def test_json_carries_the_same_text_and_csv_for_a_program_the_same_bytes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"query_id": "q", "doc_id": "d", "assessor": "a1", "grade": 1, "comment": HOSTILE, "judged_at": "2031"}]
+    emit("comments", Answer(rows, ""), as_json=True)
+    out = capsys.readouterr().out
+    assert not OBEYED & set(out)
+    import json
+
+    assert json.loads(out)["data"] == rows
+    emit("comments", Answer(rows, ""), as_json=False, as_csv=True)
+    assert "\x1b]0;owned\x07" in capsys.readouterr().out
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    emit("comments", Answer(rows, ""), as_json=False, as_csv=True)
+    assert not OBEYED - {"\r"} & set(terminal.getvalue())
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    folder = tmp_path / "study"
+    assert annot("init", str(folder), folder=tmp_path).exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ('[collection]\ntitle = "a\\u001b[2Jb"', "collection.title: found the control character U+001B"),
+        ('[collection]\ncreators = ["ok", "a\\u202eb"]', "collection.creators: found the control character U+202E"),
+        ('[store]\ndatabase = "\\u0000x"', "store.database: found the control character U+0000"),
+        ('[store]\ndatabase = ""', "store.database: names no file"),
+        ('[store]\ndatabase = "."', "store.database: names no file"),
+        ('[store]\ndatabase = "x/.."', "store.database: names no file"),
+        ("[pool]\nper_method = 99999999999999999999", "pool.per_method: found 1e+20, expected at most"),
+        ("[watch]\nevery_seconds = inf", "watch"),
+        ("seed = -1", "seed: Input should be greater than or equal to 0"),
+    ],
+)
+def test_settings_that_no_person_writes_are_named(tmp_path: Path, line: str, fault: str) -> None:
+    (tmp_path / "annot.toml").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(SettingsError) as refused:
+        read_settings(tmp_path / "annot.toml")
+    assert any(found.startswith(fault) for found in refused.value.faults), refused.value.faults
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("pool", "--per-method", "9" * 20), "expected at most 1000000000"),
+        (("pool", "--seed", "-1"), "--seed"),
+        (("pool", "--method", "../../x"), "expected letters, digits"),
+        (("pool", "--without", "/etc/passwd"), "expected letters, digits"),
+        (("pool", "topup", "--method", "a/b"), "expected letters, digits"),
+        (("query", "add", "P1"), "found paper 'P1' without --facet"),
+        (("query", "add", "--facet", "method"), "found no paper"),
+    ],
+)
+def test_numbers_and_names_on_the_command_line_have_bounds(study: Path, words: tuple[str, ...], message: str) -> None:
+    found = annot(*words, folder=study)
+    assert found.exit_code == 2
+    assert message in found.message()
+
+
+def test_a_password_in_an_address_is_never_repeated(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in ("push", "pull", "audit"):
+        found = annot(command, "--url", "http://lead:hunter2@127.0.0.1:9", folder=study)
+        assert (found.exit_code, "hunter2" in found.stdout + found.stderr) == (2, False)
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://lead:hunter2@127.0.0.1:9")
+    found = annot("push", folder=study)
+    assert (found.exit_code, "hunter2" in found.stdout + found.stderr) == (2, False)
+
+
+def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
+    found = annot("init", "pools/mine", folder=study)
+    assert found.exit_code == 2
+    assert "in a folder of the study" in found.message()
+    assert not (study / "pools/mine").exists()
+    assert annot("init", "other", folder=study).exit_code == 0
+
+
+def test_a_folder_is_called_a_folder(study: Path) -> None:
+    with pytest.raises(InputError, match="a folder, expected TREC qrels"):
+        given_bytes(study, expected="TREC qrels")
+    for words in (("evaluate", "--against", "pools"), ("import", "judgements", "pools")):
+        assert "a folder" in annot(*words, folder=study).message(), words
+
+
+def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
+    (study / "latin.csv").write_bytes("Schöne Überschrift\n".encode("latin-1"))
+    found = annot("import", "judgements", "latin.csv", folder=study).message()
+    assert "below the line 'Schöne Überschrift'" in found
+    assert "is not UTF-8" in found
+    (study / "empty.csv").write_bytes(b"\n")
+    assert "found an empty file" in annot("import", "judgements", "empty.csv", folder=study).message()
+
+
+def test_the_listener_stands_any_caller(capfd: pytest.CaptureFixture[str]) -> None:
+    happened = threading.Event()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with hints._listener(f"127.0.0.1:{port}", ("127.0.0.1", port), "/secret", happened):
+        before = threading.active_count()
+        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * hints.MOST_CALLERS)]
+        for one in idle[hints.MOST_CALLERS :]:
+            one.settimeout(10)
+            assert one.recv(1) == b""
+        assert threading.active_count() - before <= hints.MOST_CALLERS
+        for one in idle:
+            one.close()
+        for length in ("9" * 5000, "-1", "x", "²", "0"):
+            caller = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            for _ in range(100):
+                try:
+                    caller.putrequest("POST", "/secret")
+                    caller.putheader("Content-Length", length.encode("utf-8"))
+                    caller.endheaders()
+                    assert caller.getresponse().status == 204, length
+                    break
+                except (http.client.RemoteDisconnected, ConnectionError):
+                    # The places of the idle callers are free a moment after they hung up.
+                    caller.close()
+            else:
+                pytest.fail("the listener hears nobody any more")
+            caller.close()
+    assert happened.is_set()
+    assert "Traceback" not in capfd.readouterr().err
