@@ -33,28 +33,84 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / "toolkit"), str(CHECKOUT / "tests" / "diagnosis")]
 
+from annot.diagnosis.drift import drifts  # noqa: E402
 from annot.diagnosis.findings import Diagnosis, diagnose  # noqa: E402
-from simulated_assessors import DESIGNS, Study, as_planted, design_effect, simulate  # noqa: E402
+from simulated_assessors import Study, as_planted, design_effect, of_papers, simulate  # noqa: E402
 
 EFFECTS = (1.0, 3.0, 9.0)
 FAULTS = ("severity", "share", "slips", "wobble", "constant")
+CARRIED, STRICTER = 0.3, 0.8
+"""In grades: the standard deviation of everybody's severity on a paper, and by how much one person is stricter."""
+PAPERS = {"all": 12, "per-pair": 12, "per-paper": 25}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=("faults", "papers"))
     parser.add_argument("--studies", type=int, default=520, help="with nothing planted, of each kind")
     parser.add_argument("--planted", type=int, default=60, help="with a fault, of each kind")
+    parser.add_argument("--designs", nargs="+", default=list(PAPERS), help="of the table by papers")
+    parser.add_argument("--carried", type=float, default=CARRIED)
     options = parser.parse_args()
+    if options.table == "papers":
+        print("design     papers facets  people guidelines changes  named as-severity others  seconds")
+        for design in options.designs:
+            for facets, fewer in ((1, False), (2, False), (2, True), (3, False), (3, True)):
+                for papers in sorted({PAPERS[design], 25}):
+                    by_papers(
+                        papers,
+                        Study(
+                            design,
+                            None,
+                            queries=of_papers(papers, facets, fewer=fewer),
+                            facets=facets,
+                            fewer=fewer,
+                            carried=options.carried,
+                            size=STRICTER,
+                        ),
+                        options.studies,
+                        options.planted,
+                    )
+        return
     print("design     effect measured  planted    studies  found  named  others   gaps  seconds")
     for fault in (None, *FAULTS):
-        for design in DESIGNS:
+        for design in ("all", "per-pair", "per-query"):
             for effect in EFFECTS:
                 count(Study(design, fault, effect), options.planted if fault else options.studies)
+
+
+def by_papers(papers: int, study: Study, studies: int, planted: int) -> None:
+    """Print a line: of studies with nothing, those with a finding about people, guidelines or a change, in percent; of
+    studies with a strict person, those that name that person, do so for severity, and name anyone else."""
+    started = time.process_time()
+    nothing, strict = np.zeros((studies, 3)), np.zeros((planted, 3))
+    for seed in range(studies):
+        panel, _ = simulate(study, seed)
+        diagnosis = diagnose(panel, level=0.95, seed=seed)
+        assert isinstance(diagnosis, Diagnosis)
+        changes = any(one.changed for one in drifts(panel, fence=3.0))
+        nothing[seed] = bool(diagnosis.findings), bool(diagnosis.gaps), changes
+    for seed in range(planted):
+        panel, guilty = simulate(replace(study, fault="severity"), seed)
+        reported = as_planted(diagnose(panel, level=0.95, seed=seed))
+        people = {one.assessor for one in reported}
+        strict[seed] = guilty.assessor in people, guilty in reported, bool(people - {guilty.assessor})
+    seconds = (time.process_time() - started) / (studies + planted)
+    false, found = 100 * nothing.mean(axis=0), 100 * strict.mean(axis=0)
+    print(
+        f"{study.design:<10} {papers:>6} {study.facets:>5}{'-' if study.fewer else ' '} "
+        f"{false[0]:>7.1f} {false[1]:>10.1f} {false[2]:>7.1f} {found[0]:>6.1f} {found[1]:>11.1f} {found[2]:>6.1f} "
+        f"{seconds:>8.3f}",
+        flush=True,
+    )
 
 
 def count(study: Study, studies: int) -> None:

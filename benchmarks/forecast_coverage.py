@@ -108,7 +108,7 @@ def forecast(
             tables=whole.tables[order],
             disputed=whole.disputed,
             coefficient=lambda tables: coefficient(tables, units, GRADES, name="alpha_ordinal"),
-            interval=lambda tables: ends(tables, units),
+            interval=lambda tables, papers: ends(tables, units),
         ),
         settled=(),
         dispute_seconds=60.0,

@@ -12,11 +12,12 @@ import pytest
 from annot.agreement.contingency import OF_COUNTS, Counts
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast.design import ONCE, Together, pool_size, simulate_design
+from annot.forecast.hours import speed_of
 from annot.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
-from annot.forecast.redrawing import redrawn
+from annot.forecast.redrawing import papers_by_number, redrawn
 from annot.forecast.remainder import forecast
 from annot.records import Judgement
-from annot.stats.clustered import jackknife_interval
+from annot.stats.clustered import clusters_of_queries, jackknife_interval
 from annot.stats.durations import winsorised
 from annot.stats.values import Estimate, Interval, Undefined, to_json
 from hypothesis import given
@@ -328,7 +329,9 @@ def alpha(tables: np.ndarray) -> float:
 
 
 def alpha_interval(tables: np.ndarray) -> tuple[float, float]:
-    left_out = OF_COUNTS["alpha_ordinal"](Counts.of_tables(tables.astype(float)).left_out(), GRADES)
+    left_out = OF_COUNTS["alpha_ordinal"](
+        Counts.of_tables(tables.astype(float)).left_out(clusters_of_queries(None, len(tables))), GRADES
+    )
     found = jackknife_interval(alpha(tables), left_out, level=0.95)
     if not isinstance(found, Interval):
         raise UndefinedStatistic(found.reason)
@@ -363,7 +366,7 @@ def together(tables: np.ndarray) -> Together:
         tables=tables.reshape(len(tables), -1),
         disputed=~np.eye(shape[0], dtype=bool).ravel(),
         coefficient=lambda drawn: alpha(drawn.reshape(-1, *shape)),
-        interval=lambda drawn: alpha_interval(drawn.reshape(-1, *shape)),
+        interval=lambda drawn, papers: alpha_interval(drawn.reshape(-1, *shape)),
     )
 
 
@@ -586,18 +589,57 @@ def test_others_than_the_pilots_people_make_hours_less_sure() -> None:
 
 @given(st.integers(3, 12), st.integers(0, 2**32))
 def test_a_redrawn_pilot_is_a_distribution(n: int, seed: int) -> None:
-    again = redrawn(n, np.random.default_rng(seed))
+    again = redrawn(np.arange(n), np.random.default_rng(seed))
     assert again.mean.sum() == pytest.approx(1)
-    assert again.mix.sum() == pytest.approx(1)
-    assert (again.mix >= 0).all()
+    assert again.papers.sum() == pytest.approx(1)
+    assert (again.papers >= 0).all()
     assert np.isfinite(again.scale)
+
+
+def test_facets_of_a_paper_are_redrawn_together_and_their_times_are_one_unit() -> None:
+    """Five papers of three facets, the last of one: as if each paper were one query, and more uncertain than 13."""
+    papers = {f"q{at:02}": f"p{at // 3}" for at in range(13)}
+    rng = np.random.default_rng(6)
+    pilot = [
+        judgement(at, "a1", query_id=query_id, seconds=float(np.exp(0.5 * int(paper[1]) + rng.normal(3, 0.3))))
+        for query_id, paper in papers.items()
+        for at in range(8)
+    ]
+    speed = speed_of({"a1": pilot}, fence=3.0, papers=papers)
+    merged = speed_of({"a1": [replace(one, query_id=papers[one.query_id]) for one in pilot]}, fence=3.0)
+    alone = speed_of({"a1": pilot}, fence=3.0)
+    assert (speed.unit, speed.freedom, alone.unit, alone.freedom) == ("query papers", 4, "queries", 12)
+    assert (speed.means, speed.known) == (merged.means, merged.known)
+    assert speed.known["a1"] > 1.5 * alone.known["a1"]
+    paper = papers_by_number(tuple(papers), papers)
+    for seed in range(20):
+        again = redrawn(paper, np.random.default_rng(seed))
+        assert (len(again.papers), again.mean.sum()) == (5, pytest.approx(1))
+        assert len({round(weight, 12) for weight in again.mean[:3]}) == 1
+        like, of = again.picked(9, np.random.default_rng(seed))
+        for one in np.unique(of)[:-1]:
+            whole = np.flatnonzero(paper == paper[like[of == one][0]])
+            assert like[of == one].tolist() == whole.tolist()
+
+
+def test_a_pilot_of_few_papers_has_no_interval_however_many_facets_it_has() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=5, pairs=30)
+    papers = {f"q{at}": f"p{at // 2}" for at in range(5)}
+    few = designed(Design(5, 20, 2, 2, 0.0), tables, papers=papers)
+    assert few.hours_judging.interval == Undefined(
+        "a pilot of 3 query papers with times does not show how query papers differ; 4 would"
+    )
+    assert few.disputed.interval == Undefined(
+        "a pilot of 3 query papers does not show how query papers differ; 4 would"
+    )
+    assert designed(Design(5, 20, 2, 2, 0.0), tables).hours_judging.value == few.hours_judging.value
 
 
 def test_the_mean_of_redrawn_pilots_varies_as_students_t_says() -> None:
     """With 10 queries the mean of all has the variance of t with 9 degrees of freedom, 9 / 7 of s^2 / 10."""
     values = np.random.default_rng(4).normal(0, 1, 10)
     rng = np.random.default_rng(5)
-    means = [float(redrawn(10, rng).mean @ values) for _ in range(20_000)]
+    means = [float(redrawn(np.arange(10), rng).mean @ values) for _ in range(20_000)]
     assert np.mean(means) == pytest.approx(values.mean(), abs=0.01)
     assert np.mean(np.abs(means - values.mean()) < stats.t(9).ppf(0.975) * values.std(ddof=1) / np.sqrt(10)) == (
         pytest.approx(0.95, abs=0.006)

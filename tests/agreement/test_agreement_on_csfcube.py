@@ -44,7 +44,14 @@ def tables(shared: Path) -> dict[str, AgreementTable]:
             ]
     return {
         missing: agreement_table(
-            judgements, decisions, facets, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=None
+            judgements,
+            decisions,
+            facets,
+            grades=(0, 1, 2, 3),
+            missing=missing,
+            binarised_at=None,
+            level=None,
+            papers=None,
         )
         for missing in ("zero", "drop")
     }

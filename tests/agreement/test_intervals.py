@@ -12,7 +12,7 @@ from annot.agreement.contingency import count, tables_between
 from annot.agreement.pooled import Pooled, PooledTables, interval_of, pooled_between
 from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
-from annot.stats.clustered import jackknife_interval, mean_interval
+from annot.stats.clustered import clusters_of_queries, jackknife_interval, mean_interval
 from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined
 from scipy import stats
@@ -32,7 +32,7 @@ def simulated_queries(n_queries: int, n_pairs: int, seed: int, assessors: int = 
 
 def pooled_of(queries: list[np.ndarray]) -> Pooled:
     met, tables = zip(*[tables_between(one, GRADES) for one in queries], strict=True)
-    return pooled_between([count(one, GRADES) for one in queries], met, tables)
+    return pooled_between([count(one, GRADES) for one in queries], met, tables, papers=None)
 
 
 def width(found: Interval | Undefined) -> float:
@@ -140,7 +140,9 @@ def test_whole_queries_are_wider_than_pairs_where_queries_differ() -> None:
 
 
 def test_tables_of_queries_in_which_nobody_met_have_no_value() -> None:
-    empty = PooledTables(2, np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 4, 4)))
+    empty = PooledTables(
+        clusters_of_queries(None, 2), np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 4, 4))
+    )
     assert empty.value("kappa", GRADES) == Undefined("no pair was judged by two assessors")
     assert np.isnan(empty.left_out("kappa", GRADES)).all()
 
@@ -169,6 +171,7 @@ def test_a_crowd_has_every_figure_of_any_number_of_assessors_within_ten_seconds(
         missing="drop",
         binarised_at=None,
         level=0.95,
+        papers=None,
     )
     assert time.thread_time() - started < 10
     for name, summary in table.groups[0].before.items():

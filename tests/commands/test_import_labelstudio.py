@@ -184,3 +184,50 @@ def test_an_adjudicator_of_theirs_settles_what_they_disputed(
     assert bring(tasks, "--adjudicator", "eve@example.org").exit_code == 0
     assert annot("qrels").exit_code == 0
     assert (ws.exports / "qrels.txt").read_text(encoding="utf-8") == "p1-method 0 d1 2\n"
+
+
+def test_judged_documents_become_pools_that_systems_rank(
+    ws: Workspace, annot: Run, bring: Callable[..., Any], tmp_path: Path
+) -> None:
+    papers = [
+        {
+            "paper_id": name,
+            "title": f"On {name}",
+            "abstract": [f"We study {name} among many graphs of many kinds."] * 4,
+            "labels": ["method"] * 4,
+        }
+        for name in ("p1", "d1", "d2", "d3", "d4", "d5")
+    ]
+    (tmp_path / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    assert annot("corpus", "add", tmp_path / "papers.jsonl").exit_code == 0
+    assert annot("facets").exit_code == 0
+    assert bring([task(number, annotation(number, 9, str(number % 4))) for number in (2, 3, 1)]).exit_code == 0
+    assert [one["doc_id"] for one in annot("pool", "show", "p1-method", "--json").data["entries"]] == ["d1", "d2", "d3"]
+    # Another export of the same project: what is new comes behind.
+    assert bring([task(number, annotation(number, 9, "1")) for number in (5, 4)]).exit_code == 0
+    assert annot("qrels").exit_code == 0
+    (made,) = annot("run", "fabs_bm25", "--json").data
+    assert (made["queries"], made["documents"]) == (1, 5)
+
+
+def test_drawn_pools_stay_and_what_they_lack_is_counted(
+    ws: Workspace, annot: Run, bring: Callable[..., Any], tmp_path: Path
+) -> None:
+    papers = [
+        {
+            "paper_id": name,
+            "title": f"On graphs and {thing}s",
+            "abstract": [f"We study {thing} of many {thing}s in our {thing} {at}." for at in range(4)],
+        }
+        for name, thing in {"p1": "graph", "d1": "word", "d2": "tree", "d3": "cell"}.items()
+    ]
+    (tmp_path / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    assert annot("corpus", "add", tmp_path / "papers.jsonl").exit_code == 0
+    assert annot("facets").exit_code == 0
+    assert annot("query", "add", "p1", "--facet", "method").exit_code == 0
+    assert annot("pool", "--method", "title_tfidf", "--per-method", "2").exit_code == 0
+    drawn = annot("pool", "show", "p1-method", "--json").data["entries"]
+    assert len(drawn) == 2
+    brought = bring([task(number, annotation(number, 9, "1")) for number in (2, 3, 1)])
+    assert "not in the drawn pools: 1; no system ranks them" in brought.stderr
+    assert annot("pool", "show", "p1-method", "--json").data["entries"] == drawn

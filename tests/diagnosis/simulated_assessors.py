@@ -6,7 +6,8 @@ noise of 0.35 grades: two of them then give the same grade to 70 percent of the 
 (69.6; its background facet has 57.1).
 
 Real people are stricter on one query and more lenient on another. Where the design effect is above 1, every assessor
-has a severity of their own on every query, normal around 0.
+has a severity of their own on every query, normal around 0. Where people carry their strictness, they have one on every
+paper, for all of its facets.
 """
 
 from __future__ import annotations
@@ -41,21 +42,43 @@ class Planted:
 
 @dataclass(frozen=True)
 class Study:
-    """What is simulated: 50 queries of 20 pairs."""
+    """What is simulated: queries of 20 pairs; each of a paper of its own, or several facets of a paper."""
 
     design: str
-    """all: all four judge all pairs; per-pair: two of them in turn; per-query: one team of two judges a whole query."""
+    """all: all four judge all pairs; per-pair: two of them in turn; per-query: one team of two judges a whole query;
+    per-paper: all queries of a paper."""
     fault: str | None
-    """severity: 0.4 grades, stricter or more lenient. share: 25 percent of the pairs that the assessor would put at
+    """severity: stricter or more lenient by `size`. share: 25 percent of the pairs that the assessor would put at
     grade 1 are put at 0, or all such at 2. slips: 25 percent of ratings are any grade alike; wobble: they are off by
     one; constant: all ratings but one in a thousand are 3."""
     design_effect: float = 1.0
     """How many times the variance of query means of differences is what independent pairs would give."""
     queries: int = 50
+    facets: int = 1
+    """Of a paper; `queries` are those of all facets."""
+    fewer: bool = False
+    """Every third paper has one facet only."""
+    carried: float = 0.0
+    """The standard deviation, in grades, of everybody's severity on a paper."""
+    size: float = 0.4
+    """Of a severity, in grades; the grades of all pairs have a standard deviation of 1."""
+
+    @property
+    def paper(self) -> np.ndarray:
+        """Shape (queries,), the paper of each by number."""
+        sizes = np.where(self.fewer & (np.arange(self.queries) % 3 == 0), 1, self.facets)
+        return np.repeat(np.arange(self.queries), sizes)[: self.queries]
+
+
+def of_papers(papers: int, facets: int, *, fewer: bool = False) -> int:
+    """How many queries a study of so many papers has."""
+    return papers * facets - (-(-papers // 3) * (facets - 1) if fewer else 0)
 
 
 def simulate(study: Study, seed: int) -> tuple[Panel, Planted | None]:
     key = [study.design, str(study.fault), str(study.design_effect), str(study.queries)]
+    if study.facets > 1 or study.carried:
+        key += [str(study.facets), str(study.fewer), str(study.carried)]
     rng = generator(seed, "simulated study", *key)
     n = study.queries * PAIRS
     query = np.repeat(np.arange(study.queries), PAIRS)
@@ -65,19 +88,21 @@ def simulate(study: Study, seed: int) -> tuple[Panel, Planted | None]:
     in_common = (PAIRS - 1.55 * study.design_effect) / 3 if study.design == "per-pair" else PAIRS
     spread = np.sqrt((study.design_effect - 1) * VARIANCE / (2 * in_common * SLOPE**2))
     seen += spread * rng.standard_normal((study.queries, len(ASSESSORS)))[query]
+    if study.carried:
+        seen += study.carried * rng.standard_normal((study.queries, len(ASSESSORS)))[study.paper[query]]
     who = int(rng.integers(len(ASSESSORS)))
     stricter = bool(rng.random() < 0.5)
     if study.fault == "severity":
-        seen[:, who] -= 0.4 if stricter else -0.4
+        seen[:, who] -= study.size if stricter else -study.size
     grades = (seen[:, :, None] >= THRESHOLDS).sum(axis=2)
     planted = _distort(grades, who, stricter, study.fault, rng)
     if study.design != "all":
-        turn = query if study.design == "per-query" else np.arange(n)
+        turn = {"per-query": query, "per-pair": np.arange(n), "per-paper": study.paper[query]}[study.design]
         judged = np.zeros(grades.shape, dtype=bool)
         for member in range(2):
             judged[np.arange(n), np.array(TEAMS)[turn % len(TEAMS), member]] = True
         grades = np.where(judged, grades, -1)
-    return panel(grades, query), planted
+    return panel(grades, query, papers=study.paper), planted
 
 
 def as_planted(diagnosis: Diagnosis | Undefined) -> set[Planted]:
@@ -91,15 +116,21 @@ def diagnosed(panel: Panel) -> set[Planted]:
     return as_planted(diagnose(panel, level=0.95, seed=13))
 
 
-def panel(grades: np.ndarray, query: np.ndarray, facets: tuple[str, ...] = ("background", "method")) -> Panel:
+def panel(
+    grades: np.ndarray,
+    query: np.ndarray,
+    facets: tuple[str, ...] = ("background", "method"),
+    papers: np.ndarray | None = None,
+) -> Panel:
     """A panel of simulated grades, shape (N, M), -1 where there is none. Queries take the facets in turn; nothing is
-    settled yet."""
+    settled yet. papers: shape (Q,), of each query by number; None gives each one of its own."""
     n = len(grades)
     pair, who = np.nonzero(grades >= 0)
     return Panel(
         assessors=ASSESSORS[: grades.shape[1]],
         query_ids=tuple(f"q{one:02}" for one in query),
         doc_ids=tuple(f"d{i:04}" for i in range(n)),
+        papers=tuple(f"p{one if papers is None else papers[one]:02}" for one in query),
         facets=tuple(facets[one % len(facets)] for one in query),
         scale=(0, 1, 2, 3),
         pair=pair,

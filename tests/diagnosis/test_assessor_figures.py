@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annot.diagnosis.dawid_skene import compare_with_final
 from annot.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
+from annot.diagnosis.pace import paces
 from annot.diagnosis.panel import Panel, panel_of
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
@@ -66,6 +68,58 @@ def test_matrix_between_assessors_is_that_of_scikit_learn(study: Panel) -> None:
         assert one.coefficient == pytest.approx(cohen_kappa_score(x, y, weights="quadratic"))
         assert np.array_equal(one.table, confusion_matrix(x, y, labels=SCALE))
         assert one.difference.value == pytest.approx(float((x - y).mean()))
+
+
+def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
+    """The same judgements under queries of two facets each, and under their papers: every interval of pairs is one."""
+    rng = np.random.default_rng(8)
+    truth = rng.choice(4, 240)
+    shift = rng.random((240, 2)) < np.repeat([[0.1], [0.6], [0.2], [0.5], [0.3], [0.1]], 40, axis=0)
+    grades = np.clip(truth[:, None] + shift * np.array([1, -1]), 0, 3)
+    seconds = np.exp(rng.normal(2.5, 0.5, (240, 2)) + np.repeat(rng.normal(0, 0.5, (6, 2)), 40, axis=0))
+
+    def panel(per_query: int, papers: dict[str, str] | None) -> Panel:
+        names = [f"q{i // per_query:02}" for i in range(240)]
+        given = [
+            Judgement(names[i], f"d{i:03}", f"a{a}", int(grades[i, a]), lead_time=float(seconds[i, a]))
+            for i in range(240)
+            for a in range(2)
+        ]
+        final = [Decision(names[i], f"d{i:03}", int(truth[i]), "adjudicated") for i in range(240)]
+        facets = dict.fromkeys(names, "method")
+        return panel_of(given, final, facets, papers=papers, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
+
+    of_facets, as_papers = panel(20, {f"q{q:02}": f"p{q // 2}" for q in range(12)}), panel(40, None)
+    alone = panel(20, None)
+    for figures in (
+        lambda one: [
+            x
+            for pair in pairwise_matrix(one, coefficient=kappa, level=LEVEL)
+            for x in (pair.same.interval, pair.coefficient_interval, pair.difference.interval)
+        ],
+        lambda one: [
+            x
+            for of in against_final(one, level=LEVEL)
+            for x in (
+                of.same.interval,
+                of.bias.interval,
+                of.upheld.interval,
+                *(one.interval for one in of.by_grade.values()),
+            )
+        ],
+        lambda one: [severities(one, level=LEVEL)[0].severity.interval],
+        lambda one: [compare_with_final(one, level=LEVEL).same.interval],
+        lambda one: [pace.too_fast.interval for pace in paces(one, fence=3.0, level=LEVEL)],
+    ):
+        for ours, merged, queries in zip(figures(of_facets), figures(as_papers), figures(alone), strict=True):
+            assert (ours.low, ours.high) == pytest.approx((merged.low, merged.high))
+            assert "6 query papers" in ours.method
+            assert "12 queries" in queries.method
+            assert (ours.low, ours.high) != pytest.approx((queries.low, queries.high), rel=0.001)
+    of_paper, of_times = (paces(one, fence=3.0, level=LEVEL)[0].median_interval for one in (of_facets, alone))
+    assert of_paper.method == "sign test over 6 query papers"
+    assert of_times.method == "order statistics"
+    assert of_paper.high - of_paper.low > 1.5 * (of_times.high - of_times.low)
 
 
 def test_assessors_who_never_met_are_not_compared() -> None:
@@ -355,3 +409,7 @@ def test_self_consistency_on_planted_repeats() -> None:
     assert isinstance(second.change.interval, Undefined)
     assert together.same.of == 21
     assert self_consistency([], widest=3, level=LEVEL) == ()
+    papers = {f"q{n}": "p1" if n < 2 else "p2" for n in range(4)}
+    assert self_consistency(repeats, widest=3, level=LEVEL, papers=papers)[0].same.interval.method.endswith(
+        "2 query papers"
+    )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from annot.diagnosis.chance import ALPHA
-from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.drift import Drift, drifts, papers_needed
 from annot.diagnosis.panel import Panel, panel_of
 from annot.records import Assignment, Judgement
 from annot.stats.values import Undefined
 from scipy import stats
+from scipy.special import binom
 
 
 def panel_in_order(judged: list[Judgement], plan: list[Assignment], queries: int, *, by_clock: bool = False) -> Panel:
@@ -188,3 +190,50 @@ def test_with_few_queries_it_is_said_that_no_change_could_be_found() -> None:
     assert isinstance(speed.p_value, float)
     assert isinstance(speed.detectable, Undefined)
     assert "too few queries" in speed.detectable.reason
+
+
+def test_so_many_papers_are_needed_that_two_whole_halves_hold_after_correction() -> None:
+    """Of n papers, n over n / 2 first halves are as likely; twice that many tests at 2% need a number above."""
+    for tests, needed in ((4, 11), (12, 13), (100, 16)):
+        assert papers_needed(tests) == needed
+        assert 2 * tests / binom(needed, needed // 2) <= ALPHA < 2 * tests / binom(needed - 1, (needed - 1) // 2)
+
+
+def of_papers(seed: int, *, change: float = 0.0) -> Panel:
+    """Two assessors judge three facets of each of 12 papers one after the other, in an order of papers of their own.
+
+    Everybody has a severity of their own on each paper, as on all of its facets; a1 becomes stricter by `change`.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(4, (36, 10), p=[0.4, 0.3, 0.2, 0.1])
+    judged, plan = [], []
+    for name in ("a1", "a2"):
+        papers, carried = rng.permutation(12), rng.normal(0, 0.4, 12)
+        for turn, q in enumerate(q for paper in papers for q in range(3 * paper, 3 * paper + 3)):
+            off = carried[q // 3] - (change if name == "a1" and turn >= 18 else 0.0)
+            seen = truth[q] + off + rng.normal(0, 0.35, 10)
+            for d, grade in enumerate(np.clip(np.round(seen), 0, 3)):
+                judged.append(Judgement(f"q{q:02}", f"d{d:02}", name, int(grade)))
+                plan.append(Assignment(f"q{q:02}", f"d{d:02}", name, 10 * turn + d + 1))
+    queries = {f"q{q:02}": f"p{q // 3:02}" for q in range(36)}
+    return panel_of(
+        *(judged, [], dict.fromkeys(queries, "method")),
+        papers=queries,
+        scale=(0, 1, 2, 3),
+        open_pairs=(),
+        assignments=plan,
+        by_clock=False,
+    )
+
+
+def test_strictness_that_is_carried_over_the_facets_of_a_paper_is_no_change() -> None:
+    """Queries alone would show a change in every fourth study; papers do in one of fifty."""
+    studies = [of_papers(seed) for seed in range(24)]
+    as_queries = [replace(one, papers=one.query_ids) for one in studies]
+    changed, wrongly = (sum(bool(found(one)) for one in panels) for panels in (studies, as_queries))
+    assert changed <= stats.binom.ppf(0.98, 24, 0.02)
+    assert wrongly >= 4
+
+
+def test_a_change_is_found_over_papers_of_several_facets() -> None:
+    assert all(("a1", "severity", "position") in found(of_papers(seed, change=2.0)) for seed in range(2))

@@ -14,7 +14,7 @@ from annot.diagnosis.panel import Compared, Panel
 from annot.report.words import sentences
 from annot.stats.values import Undefined, to_json
 from scipy import stats
-from simulated_assessors import GRADE_MIX, TEAMS, Study, dense, panel, simulate
+from simulated_assessors import GRADE_MIX, TEAMS, Study, dense, of_papers, panel, simulate
 
 
 def diagnosis_of(one: Panel) -> Diagnosis:
@@ -57,6 +57,39 @@ def test_severity_and_thresholds_are_scipys_t_tests_of_query_means() -> None:
             assert found.least[a] == pytest.approx(stats.binomtest(telling, telling).pvalue)
 
 
+def of_facets(one: Panel) -> tuple[np.ndarray, np.ndarray]:
+    """The query means of the differences of the first assessor, and the paper of each query."""
+    grades = dense(one).astype(float)
+    means = by_query(one, grades[:, 0] - np.delete(grades, 0, axis=1).mean(axis=1))
+    first = [int(np.flatnonzero(one.query == query)[0]) for query in range(len(means))]
+    return means, one.paper[first]
+
+
+def test_papers_of_several_facets_are_the_sample_of_the_t_test() -> None:
+    one, _ = simulate(Study("all", None, queries=24, facets=2, carried=0.3), 1)
+    means, paper = of_facets(one)
+    found = severity(Compared(one, without=()))
+    of_paper = np.array([means[paper == p].mean() for p in np.unique(paper)])
+    theirs = stats.ttest_1samp(of_paper, 0.0)
+    assert (found.n[0], found.units[0]) == (24, 12)
+    assert found.mean[0] == pytest.approx(means.mean())
+    assert found.p[0] == pytest.approx(theirs.pvalue)
+    interval = found.estimate(0, level=0.95, most=3.0, sign=1.0).interval
+    assert (interval.low, interval.high) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+    assert interval.method == "clustered by 12 query papers, Student's t"
+
+
+def test_papers_with_fewer_facets_keep_the_mean_over_queries_with_the_jackknife_over_papers() -> None:
+    one, _ = simulate(Study("all", None, queries=of_papers(12, 3, fewer=True), facets=3, fewer=True, carried=0.3), 1)
+    means, paper = of_facets(one)
+    found = severity(Compared(one, without=()))
+    without = np.array([means[paper != p].mean() for p in np.unique(paper)])
+    error = np.sqrt(11 / 12 * ((without - without.mean()) ** 2).sum())
+    assert sorted(np.bincount(paper)) == [1] * 4 + [3] * 8
+    assert (found.mean[0], found.error[0]) == pytest.approx((means.mean(), error))
+    assert found.p[0] == pytest.approx(2 * stats.t.sf(abs(means.mean()) / error, 11))
+
+
 def distances(grades: np.ndarray, couples: list[tuple[int, int]]) -> np.ndarray:
     """The mean distance of each pair's grades over the couples that both judged it, nan where there is none."""
     apart = [
@@ -90,20 +123,51 @@ def test_noise_of_teams_that_judge_whole_queries_is_welchs_test_between_queries(
         assert found.freedom[a] == pytest.approx(test.df)
 
 
+def both_tests(groups: list[np.ndarray], units: np.ndarray | None = None) -> tuple:
+    """Welch's test of the first two groups, and the analysis of variance of all; each value a unit of its own."""
+    values, group = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(one) for one in groups])
+    units = np.arange(len(values)) if units is None else units
+    two = group < 2
+    return higher(values[two], group[two] == 1, units[two]), variance_between(values, group, units)
+
+
 def test_tests_between_groups_are_scipys() -> None:
     rng = np.random.default_rng(5)
     groups = [rng.normal(size=n) for n in (7, 4, 9)]
-    assert variance_between(groups).p == pytest.approx(stats.f_oneway(*groups).pvalue)
-    two = variance_between(groups[:2])
+    ours, three = both_tests(groups)
+    _, two = both_tests(groups[:2])
+    assert three.p == pytest.approx(stats.f_oneway(*groups).pvalue)
     test = stats.ttest_ind(groups[0], groups[1])
     assert two.p == pytest.approx(test.pvalue)
     assert two.difference / two.error == pytest.approx(test.statistic)
-    ours, theirs = higher(groups[0], groups[1]), stats.ttest_ind(groups[0], groups[1], equal_var=False)
+    theirs = stats.ttest_ind(groups[0], groups[1], equal_var=False)
     assert (ours.difference / ours.error, ours.freedom) == pytest.approx((theirs.statistic, theirs.df))
     # 11 queries have 330 choices of 4; none is rarer.
     assert (ours.least, two.least) == (pytest.approx(1 / 330), pytest.approx(2 / 330))
-    assert higher(np.ones(3), np.ones(3)) is None
-    assert variance_between([np.array([1.0]), np.array([2.0])]) is None
+    assert both_tests([np.ones(3), np.ones(3)])[0] is None
+    assert both_tests([np.array([1.0]), np.array([2.0])])[1] is None
+
+
+def test_queries_of_one_paper_that_say_the_same_count_as_one() -> None:
+    rng = np.random.default_rng(6)
+    groups = [rng.normal(size=n) for n in (7, 4, 9)]
+    papers = np.repeat(np.arange(20), 3)
+    for once, thrice in zip(both_tests(groups), both_tests([np.repeat(one, 3) for one in groups], papers), strict=True):
+        assert tuple(thrice) == pytest.approx(tuple(once))
+
+
+def test_papers_with_queries_on_both_sides_are_compared_within() -> None:
+    """Papers differ by far more than the facets: the paired t-test of scipy sees it, Welch's does not."""
+    rng = np.random.default_rng(7)
+    paper = rng.normal(0, 5, 9)
+    first, second = paper + rng.normal(1.0, 0.3, 9), paper + rng.normal(0, 0.3, 9)
+    units = np.concatenate([np.arange(9), np.arange(9)])
+    test, between = both_tests([first, second], units)
+    theirs = stats.ttest_rel(first, second, alternative="greater")
+    assert (test.difference / test.error, test.freedom) == pytest.approx((theirs.statistic, 8))
+    assert test.p == pytest.approx(theirs.pvalue)
+    assert test.least == pytest.approx(2.0**-9)
+    assert between.p < 0.001 < 0.2 < both_tests([first, second])[0].p
 
 
 def test_what_is_called_detectable_is_found_with_that_power() -> None:
@@ -225,8 +289,32 @@ def test_those_with_too_few_queries_are_named() -> None:
     query = np.repeat(np.arange(30), 20)
     grades[np.ix_(query > 4, [2])] = -1
     one = panel(grades, query)
-    assert diagnosis_of(one).untested == ("a3",)
-    assert "Not compared, for they share too few queries with others: a3." in told(one)
+    assert (diagnosis_of(one).untested, diagnosis_of(one).too_small) == (("a3",), False)
+    # 15 ways to differ: p at least 2 / 2 ** 11, times 15, is below 0.02, and with 10 it is not.
+    assert "Not compared, for they share too few query papers with others (11 are needed): a3." in told(one)
+
+
+@pytest.mark.parametrize(("papers", "enough"), [(10, False), (11, True)])
+def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, enough: bool) -> None:
+    """The third assessor is a grade stricter throughout: with one paper too few nothing is found, and that is said."""
+    rng = np.random.default_rng(4)
+    grades = adjacent(rng, rng.choice(4, 40 * papers, p=GRADE_MIX), 3)
+    grades[:, 2] = np.maximum(0, grades[:, 2] - 1)
+    one = panel(grades, np.repeat(np.arange(2 * papers), 20), papers=np.arange(2 * papers) // 2)
+    found = diagnosis_of(one)
+    assert (len(found.findings), found.too_small) == (1, False) if enough else (0, True)
+    said = "too small to show that an assessor is stricter or more lenient than the others: each would have to judge "
+    assert (said + "at least 11 query papers together with others." in told(one)) is not enough
+    assert ("No assessor differs" in told(one)) is False
+
+
+@pytest.mark.parametrize("seed", [41, 60, 74])
+def test_who_was_compared_with_a_strict_person_is_not_named_for_it(seed: int) -> None:
+    """In these three studies one of the others differs from the rest by less, and more evenly."""
+    one, planted = simulate(Study("all", "severity", queries=24, facets=2, carried=0.3, size=0.8), seed)
+    assert {(finding.assessor, finding.kind) for finding in diagnosis_of(one).findings} == {
+        (planted.assessor, "severity")
+    }
 
 
 def test_one_with_few_queries_does_not_hide_a_clear_finding() -> None:
@@ -303,6 +391,20 @@ def test_planted_gap_in_the_guidelines_is_found_with_examples() -> None:
     assert len(gap.examples) == 5
     assert all(set(one.grades.values()) == {0, 2} and one.facet == "method" for one in gap.examples)
     assert "The guidelines of method may leave open where grade 0 ends and grade 2 begins" in told(one)
+
+
+def test_gap_is_found_within_papers_that_differ_by_more_than_the_facets() -> None:
+    """The share of pairs that are a 2 to one and a 0 to the next goes from 0 to 60% by paper, and 15% up in method."""
+    rng = np.random.default_rng(3)
+    query = np.repeat(np.arange(24), 100)
+    grades = np.repeat(rng.choice((1, 3), 2400)[:, None], 2, axis=1)
+    # Where all agree on one of the two grades, there is something to be a share of.
+    grades[rng.random(2400) < 0.3] = 0
+    unclear = rng.random(2400) < 0.6 * (query // 2) / 11 + 0.15 * (query % 2)
+    grades[unclear] = np.where(rng.random((unclear.sum(), 1)) < 0.5, [[0, 2]], [[2, 0]])
+    (gap,) = diagnosis_of(panel(grades, query, papers=np.arange(24) // 2)).gaps
+    assert (gap.facet, gap.low, gap.high) == ("method", 0, 2)
+    assert diagnosis_of(panel(grades, query)).gaps == ()
 
 
 def test_gap_is_found_where_all_judge_every_pair() -> None:

@@ -15,7 +15,7 @@ from annot.ranking import vectors
 from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
-from annot.systems import encoders
+from annot.systems import encoders, transport
 from command_line import annot, annot_done
 from transformers import AutoModel
 
@@ -124,3 +124,21 @@ def test_what_weights_lack_of_a_system_is_listed_and_kept_with_its_runs(study: P
     assert settings["specter-cocite"]["vectors"]["layers"] == "mixed"
     assert "lacks" not in settings["specter-cocite"]
     assert settings["scibert-cased"]["reading"] == "mean"
+
+
+def test_a_run_that_gave_up_says_how_often(
+    study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "plans_given_up" not in made["ot-aspire"]
+    monkeypatch.setattr(transport, "STEPS", 1)
+    told = annot_done("run", "ot-aspire", folder=study)
+    settings = json.loads((study / "exports/runs/ot-aspire.json").read_text())["settings"]
+    given_up = settings["plans_given_up"]
+    assert given_up > 0
+    documents = len((study / "exports/runs/ot-aspire.run").read_text().splitlines())
+    assert (
+        f"ot-aspire: the optimal transport of {given_up} of {documents} documents was given up before "
+        "it was exact; their scores are approximate" in told.stderr
+    )
+    monkeypatch.undo()
+    annot_done("run", "ot-aspire", folder=study)

@@ -70,24 +70,42 @@ def plan_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ot.sinkhorn(x, y, values, HEAT.eps, **given), x, y
 
 
-def test_transport_is_that_of_pot_and_its_gradient_that_of_the_regularised_problem() -> None:
-    matrix = distances(3, 4)
+def whole_distance(values: np.ndarray) -> float:
+    """What GeomLoss gives for these distances: masses, plan and entropy."""
+    plan, x, y = plan_of(values)
+    return float((plan * values).sum() + HEAT.eps * (plan * np.log(plan / np.outer(x, y))).sum())
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (6, 2)])
+def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(shape: tuple[int, int]) -> None:
+    """By finite differences that change the masses, too."""
+    matrix = distances(*shape)
     loss = losses.transport(matrix, HEAT, None)
     loss.backward()
     values = matrix.detach().numpy()
-    plan, x, y = plan_of(values)
-    assert float(loss.detach()) == pytest.approx((plan * values).sum(), abs=1e-6)
-
-    def regularised(changed: np.ndarray) -> float:
-        found = ot.sinkhorn(x, y, changed, HEAT.eps, method="sinkhorn_log", stopThr=1e-13, numItermax=1_000_000)
-        return float((found * changed).sum() + HEAT.eps * (found * np.log(found)).sum())
-
+    assert float(loss.detach()) == pytest.approx(whole_distance(values), abs=1e-8)
     step = 1e-4
     for at in np.ndindex(values.shape):
         up, down = values.copy(), values.copy()
         up[at], down[at] = up[at] + step, down[at] - step
         assert matrix.grad is not None
-        assert float(matrix.grad[at]) == pytest.approx((regularised(up) - regularised(down)) / (2 * step), abs=1e-4)
+        found = (whole_distance(up) - whole_distance(down)) / (2 * step)
+        assert float(matrix.grad[at]) == pytest.approx(found, abs=1e-5)
+
+
+def test_gradients_reach_the_sentences_as_they_do_where_every_step_of_sinkhorn_is_differentiated() -> None:
+    left, right = (torch.tensor(RNG.normal(size=(size, 20)) / 4, requires_grad=True) for size in (4, 5))
+    losses.transport(losses.between(left, right), HEAT, None).backward()
+    theirs = [side.detach().clone().requires_grad_() for side in (left, right)]
+    cost = torch.cdist(*theirs)
+    x, y = (torch.softmax(-cost.min(dim=dim).values / HEAT.temperature, dim=0) for dim in (1, 0))
+    f, g = torch.zeros_like(x), torch.zeros_like(y)
+    for _ in range(3000):
+        f = -HEAT.eps * torch.logsumexp((g - cost) / HEAT.eps + torch.log(y), dim=1)
+        g = -HEAT.eps * torch.logsumexp((f[:, None] - cost) / HEAT.eps + torch.log(x)[:, None], dim=0)
+    ((x * f).sum() + (y * g).sum()).backward()
+    for side, other in zip((left, right), theirs, strict=True):
+        torch.testing.assert_close(side.grad, other.grad, atol=1e-7, rtol=1e-6)
 
 
 def test_the_other_distances_are_plain_sums() -> None:
@@ -131,7 +149,7 @@ def distance_of(name: str, left: np.ndarray, right: np.ndarray, aligned: tuple[i
     if name == "att-aspire":
         weights = np.exp(-values / 0.5)
         return float((values * weights / weights.sum()).sum())
-    return float((values * plan_of(values.astype(np.float64))[0]).sum())
+    return whole_distance(values.astype(np.float64))
 
 
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.reads == "context"])

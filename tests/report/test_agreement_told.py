@@ -54,6 +54,7 @@ def table(
         missing="drop",
         binarised_at=binarised_at,
         level=0.95,
+        papers=None,
         **more,  # type: ignore[arg-type]
     )
 

@@ -286,9 +286,8 @@ WRONG: dict[str, Wrong] = {
     "push: a password in the address": Wrong(
         "push",
         "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
-        ("holds a user name or a password", "LABEL_STUDIO_URL"),
+        ("found a user name", "LABEL_STUDIO_URL"),
         "planned",
-        exit_code=3,
     ),
     "status: a facet that is a path": Wrong(
         "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')

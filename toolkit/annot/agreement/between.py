@@ -23,7 +23,7 @@ class Between:
     n_pairs: int
     n_queries: int
     figures: dict[str, Estimate]
-    """By coefficient: of all pairs together, with the jackknife's interval over whole queries."""
+    """By coefficient: of all pairs together, with the jackknife's interval over whole query papers."""
 
 
 def agreement_between(
@@ -33,8 +33,13 @@ def agreement_between(
     grades: Sequence[int],
     level: float,
     coefficients: Iterable[str],
+    papers: Mapping[str, str] | None,
 ) -> Between:
-    """The coefficients of two gradings. first, second: the grade of each pair, by query and document."""
+    """The coefficients of two gradings.
+
+    first, second: the grade of each pair, by query and document. papers: the paper of each query, by its id; None takes
+    the queries as independent.
+    """
     by_query: dict[str, list[tuple[int, int]]] = {}
     for pair in sorted(first.keys() & second.keys()):
         by_query.setdefault(pair[0], []).append((first[pair], second[pair]))
@@ -42,7 +47,8 @@ def agreement_between(
         return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
     ratings = [np.array(graded, dtype=np.float64).T for graded in by_query.values()]
     met, tables = zip(*(tables_between(one, grades) for one in ratings), strict=True)
-    pooled = pooled_between([count(one, grades) for one in ratings], met, tables)
+    of_queries = None if papers is None else [papers[query_id] for query_id in by_query]
+    pooled = pooled_between([count(one, grades) for one in ratings], met, tables, papers=of_queries)
     figures = {}
     for name in coefficients:
         value = pooled.value(name, grades)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.stats.arrays import Array, Integers, Mask
+from annot.stats.clustered import Clusters
 
 OfCounts = Callable[["Counts", Sequence[int]], Array]
 
@@ -47,9 +48,10 @@ class Counts:
         """The sum over the first axis."""
         return Counts(*[counts.sum(axis=0) for counts in self.parts()])
 
-    def left_out(self) -> Counts:
-        """The sums over the first axis without each of its members."""
-        return Counts(*[np.round(counts.sum(axis=0) - counts, NO_DUST) for counts in self.parts()])
+    def left_out(self, clusters: Clusters) -> Counts:
+        """The sums over the first axis without each unit of chance among its members."""
+        left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
+        return Counts(*[np.round(counts, NO_DUST) for counts in left])
 
     def parts(self) -> tuple[Array, ...]:
         return self.coincidences, self.agreement, self.shares, self.margins

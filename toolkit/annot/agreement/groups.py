@@ -1,8 +1,8 @@
-"""Agreement on the queries of a group: each coefficient summarised, with intervals over whole queries."""
+"""Agreement on the queries of a group: each coefficient summarised, with intervals over whole query papers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from annot.agreement.coefficients import rests_on_most
 from annot.agreement.per_query import Seen, not_settled
 from annot.agreement.pooled import Pooled, PooledTables, ends_of, interval_of, pooled_between
 from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
-from annot.stats.arrays import Array
+from annot.stats.arrays import Array, Mask
 from annot.stats.clustered import mean_interval, share_of_counts
 from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined, Value
@@ -29,9 +29,14 @@ def group_agreement(
     *,
     coefficients: Sequence[str],
     level: float | None,
+    papers: Mapping[str, str] | None,
 ) -> GroupAgreement:
-    """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none."""
-    between, with_final = _pooled(queries, seen)
+    """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none.
+
+    papers: the paper of each query, by its id; None takes the queries as independent.
+    """
+    of_queries = None if papers is None else [papers[query.query_id] for query in queries]
+    between, with_final = _pooled(queries, seen, of_queries)
     unsettled = not_settled(queries, seen)
     if unsettled is not None:
         names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
@@ -62,8 +67,9 @@ def group_agreement(
             intervals=None
             if level is None
             else {
-                "median": why or median_interval(defined, level=level),
-                "mean": why or mean_interval(defined, level=level, least=least, most=most),
+                "median": why or median_interval(defined, level=level, papers=_where(of_queries, there)),
+                "mean": why
+                or mean_interval(defined, level=level, least=least, most=most, papers=_where(of_queries, there)),
                 "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
             },
         )
@@ -82,15 +88,17 @@ def group_agreement(
             coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
             for coefficient in coefficients
         },
-        disputed=_shares(queries, [query.disputed for query in queries], None, level),
-        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level),
+        disputed=_shares(queries, [query.disputed for query in queries], None, level, of_queries),
+        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level, of_queries),
         not_settled=unsettled,
         agreed_by_policy=sum(query.agreed_by_policy for query in queries),
         n_unjudgeable=sum(query.n_unjudgeable for query in queries),
     )
 
 
-def _pooled(queries: Sequence[QueryAgreement], seen: Sequence[Seen]) -> tuple[Pooled, PooledTables]:
+def _pooled(
+    queries: Sequence[QueryAgreement], seen: Sequence[Seen], papers: Sequence[str] | None
+) -> tuple[Pooled, PooledTables]:
     """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
     places = {assessor: place for place, assessor in enumerate(assessors)}
@@ -101,13 +109,14 @@ def _pooled(queries: Sequence[QueryAgreement], seen: Sequence[Seen]) -> tuple[Po
         margins[place] = one.counts.margins
         counts.append(replace(one.counts, margins=margins))
     met = [place[one.met] for place, one in zip(rows, seen, strict=True)]
+    between = pooled_between(counts, met, [one.between for one in seen], papers=papers)
     with_final = PooledTables(
-        n_queries=len(seen),
+        clusters=between.clusters,
         query=np.repeat(np.arange(len(seen)), [len(place) for place in rows]),
         two=np.concatenate(rows),
         tables=np.concatenate([one.with_final for one in seen]),
     )
-    return pooled_between(counts, met, [one.between for one in seen]), with_final
+    return between, with_final
 
 
 def _why_no_summary(defined: int, queries: int) -> Undefined | None:
@@ -123,18 +132,23 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
 
 
 def _shares(
-    queries: Sequence[QueryAgreement], shares: Sequence[PairShare], unsettled: Undefined | None, level: float | None
+    queries: Sequence[QueryAgreement],
+    shares: Sequence[PairShare],
+    unsettled: Undefined | None,
+    level: float | None,
+    papers: Sequence[str] | None,
 ) -> ShareSummary:
     values = [share.value for share in shares]
     numbers = _numbers(values)
-    defined = numbers[~np.isnan(numbers)]
+    there = ~np.isnan(numbers)
+    defined = numbers[there]
     hits, sizes = [share.count for share in shares], [share.of for share in shares]
     why = unsettled or (None if len(defined) else IN_NONE)
     intervals: dict[str, Interval | Undefined] | None = None
     if level is not None:
         intervals = {
-            "pooled": unsettled or share_of_counts(hits, sizes, level=level).interval,
-            "mean": why or mean_interval(defined, level=level, least=0, most=1),
+            "pooled": unsettled or share_of_counts(hits, sizes, level=level, papers=papers).interval,
+            "mean": why or mean_interval(defined, level=level, least=0, most=1, papers=_where(papers, there)),
         }
     return ShareSummary(
         pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
@@ -143,6 +157,10 @@ def _shares(
         undefined=_reasons(queries, values),
         intervals=intervals,
     )
+
+
+def _where(papers: Sequence[str] | None, there: Mask) -> list[str] | None:
+    return None if papers is None else [paper for paper, known in zip(papers, there, strict=True) if known]
 
 
 def _numbers(values: Sequence[Value]) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.agreement.coefficients import value_between
 from annot.agreement.contingency import Counts, count, one_hot
@@ -14,6 +15,7 @@ from annot.agreement.pooled import Pooled, PooledTables, interval_of
 from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.errors import UndefinedStatistic
 from annot.stats.arrays import Array, Integers, Mask
+from annot.stats.clustered import clusters_of
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined
 
@@ -94,14 +96,25 @@ def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *
     return value
 
 
-def interval(tables: Integers, units: Units, grades: Sequence[int], *, name: str, level: float) -> tuple[float, float]:
-    """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none."""
+def interval(
+    tables: Integers,
+    units: Units,
+    grades: Sequence[int],
+    *,
+    name: str,
+    level: float,
+    papers: npt.ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none.
+
+    papers: shape (Q,), the paper of each, the unit where several queries are of one; None takes them as independent.
+    """
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)
     pooled = Pooled(
         units.counts.weighted(times),
         PooledTables(
-            n_queries,
+            clusters_of(np.arange(n_queries), papers),
             np.repeat(np.arange(n_queries), n_twos),
             np.tile(np.arange(n_twos), n_queries),
             np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),

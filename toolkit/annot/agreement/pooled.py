@@ -1,6 +1,7 @@
-"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole queries.
+"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole query papers.
 
-The jackknife leaves out one query after another. Counts add up, so what is left is the whole without that query's.
+The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
+Counts add up, so what is left is the whole without that unit's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from annot.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
 from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Counts
 from annot.stats.arrays import Array, Integers
-from annot.stats.clustered import jackknife_interval
+from annot.stats.clustered import Clusters, clusters_of_queries, jackknife_interval
 from annot.stats.values import Interval, Undefined, Value
 
 
@@ -21,11 +22,11 @@ from annot.stats.values import Interval, Undefined, Value
 class PooledTables:
     """Tables of two from many queries; only those who met in a query have one there.
 
-    query: shape (T,), the position of the query of each, below `n_queries`. two: shape (T,), which two; every number
-    from 0 occurs. tables: shape (T, K, K).
+    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each. two: shape (T,),
+    which two; every number from 0 occurs. tables: shape (T, K, K).
     """
 
-    n_queries: int
+    clusters: Clusters
     query: Integers
     two: Integers
     tables: Array
@@ -35,18 +36,26 @@ class PooledTables:
         return mean_of_tables(name, self.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """The same without each query, shape (n_queries,), nan where there is none.
+        """The same without each unit of chance, shape (C,), nan where there is none.
 
-        Only those who met in a query have another table without it.
+        Only those who met in a unit have another table without it.
         """
         whole = self.summed()
         many = len(whole) > 2
+        met, at = np.unique(self.clusters.of[self.query] * len(whole) + self.two, return_inverse=True)
+        unit, two = np.divmod(met, max(1, len(whole)))
+        own = np.zeros((len(met), *self.tables.shape[1:]))
+        np.add.at(own, at, self.tables)
         values, sizes = of_tables(name, whole, grades, many=many)
-        values_left, sizes_left = of_tables(name, whole[self.two] - self.tables, grades, many=many)
-        sums = self._without(values * sizes, values_left * sizes_left)
-        used = self._without(sizes, sizes_left)
-        shared = whole.sum() - np.bincount(self.query, self.tables.sum(axis=(-1, -2)), self.n_queries)
-        result = np.full(self.n_queries, np.nan)
+        values_left, sizes_left = of_tables(name, whole[two] - own, grades, many=many)
+
+        def without(of_two: Array, left: Array) -> Array:
+            """The sum over every two without each unit. left: of those who met in it."""
+            return np.asarray(of_two.sum() + np.bincount(unit, left - of_two[two], self.clusters.n))
+
+        sums, used = without(values * sizes, values_left * sizes_left), without(sizes, sizes_left)
+        shared = whole.sum() - np.bincount(unit, own.sum(axis=(-1, -2)), self.clusters.n)
+        result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)
         return result
 
@@ -56,10 +65,6 @@ class PooledTables:
         np.add.at(whole, self.two, self.tables)
         return whole
 
-    def _without(self, whole: Array, left: Array) -> Array:
-        """The sum over every two without each query. whole: shape (P,). left: shape (T,), of those who met in it."""
-        return np.asarray(whole.sum() + np.bincount(self.query, left - whole[self.two], self.n_queries))
-
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
@@ -68,28 +73,40 @@ class Pooled:
     counts: Counts
     tables: PooledTables
 
+    @property
+    def clusters(self) -> Clusters:
+        """The units of chance of the queries."""
+        return self.tables.clusters
+
     def value(self, name: str, grades: Sequence[int]) -> Value:
         """The coefficient of all pairs together, or why there is none."""
         return value_between(name, self.counts.whole(), self.tables.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """The same without each query, shape (Q,), nan where there is none."""
+        """The same without each unit of chance, shape (C,), nan where there is none."""
         if name in OF_TABLES:
             return self.tables.left_out(name, grades)
-        return OF_COUNTS[name](self.counts.left_out(), grades)
+        return OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
 
 
-def pooled_between(counts: Sequence[Counts], met: Sequence[Integers], tables: Sequence[Array]) -> Pooled:
+def pooled_between(
+    counts: Sequence[Counts],
+    met: Sequence[Integers],
+    tables: Sequence[Array],
+    *,
+    papers: Sequence[str] | None,
+) -> Pooled:
     """Queries put together, all with the same M assessors.
 
-    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K).
+    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). papers: the paper
+    of each query; None takes the queries as independent.
     """
     together = Counts.stack(counts)
     n_assessors = together.margins.shape[1]
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(one) for one in met])
-    return Pooled(together, PooledTables(len(met), query, two, np.concatenate(tables)))
+    return Pooled(together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables)))
 
 
 def interval_of(
@@ -99,7 +116,8 @@ def interval_of(
     if isinstance(value, Undefined):
         return value
     least, most = ends_of(name)
-    return jackknife_interval(value, pooled.left_out(name, grades), level=level, least=least, most=most)
+    without, unit = pooled.left_out(name, grades), pooled.clusters.unit
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
 
 
 def ends_of(name: str) -> tuple[float, float]:

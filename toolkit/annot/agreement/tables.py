@@ -26,6 +26,7 @@ def agreement_table(
     missing: str,
     binarised_at: int | None,
     level: float | None,
+    papers: Mapping[str, str] | None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
     unjudgeable: Collection[tuple[str, str]] = (),
 ) -> AgreementTable:
@@ -33,7 +34,8 @@ def agreement_table(
 
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
     `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
-    it is. level: of the intervals, 0..1; None for no intervals. coefficients: names in `COEFFICIENTS`, those wanted.
+    it is. level: of the intervals, 0..1; None for no intervals. papers: the paper of each `query_id`; intervals take
+    papers for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
     unjudgeable: the pairs (query, document) that have ended because nobody can judge them.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
@@ -55,7 +57,9 @@ def agreement_table(
     for name in dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ():
         members = [(query, seen) for query, seen in figures if name in (query.facet, TOGETHER)]
         queries, seen = zip(*members, strict=True)
-        groups.append(group_agreement(name, queries, seen, scale, coefficients=coefficients, level=level))
+        groups.append(
+            group_agreement(name, queries, seen, scale, coefficients=coefficients, level=level, papers=papers)
+        )
     return AgreementTable(
         missing=missing,
         grades=scale,

@@ -24,7 +24,13 @@ def run(
 
     with progress("ranking pools") as advance:
         made = step.make(ws, systems=tuple(systems or ()), advance=advance)
-    return Answer(made, table("files.runs", made), step.warnings(ws, made))
+    notes = (
+        f"{one.tag}: the optimal transport of {one.given_up} of {one.documents} documents was given up before it was "
+        "exact; their scores are approximate"
+        for one in made
+        if one.given_up
+    )
+    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)

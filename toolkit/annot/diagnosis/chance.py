@@ -1,17 +1,19 @@
-"""What counts as more than chance, with whole queries as the units: levels, and two tests of groups of queries.
+"""What counts as more than chance: levels, and two tests of groups of queries.
 
-No p-value is below that of the most telling order of the queries: few queries prove nothing, however equal they are.
+The units of chance are the query papers: people carry their strictness from one facet of a paper to the next. Where
+each query is of a paper of its own, these are the queries. No p-value is below that of the most telling order of the
+units: few of them prove nothing, however equal they are.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from annot.stats.arrays import Array
+from annot.diagnosis.panel import sums
+from annot.stats.arrays import Array, Integers, Mask
 
 ALPHA = 0.02
 """The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
@@ -32,42 +34,86 @@ class Test(NamedTuple):
     """The p-value of the most telling order."""
 
 
-def higher(first: Array, second: Array) -> Test | None:
-    """Whether the first group has higher values: Welch's t-test, one-sided (1947, Biometrika 34, 28-35).
+class _Groups:
+    """The values of queries in k groups, as their U units of chance make them up."""
 
-    None where a group has fewer than two values, or all are equal.
+    def __init__(self, values: Array, group: Integers, unit: Integers, k: int) -> None:
+        names, unit = np.unique(unit, return_inverse=True)
+        shape = len(names), k
+        cell = unit * k + group
+        self.counts = np.bincount(cell, minlength=len(names) * k).reshape(shape)
+        """Shape (U, k), queries of each unit in each group."""
+        self.sizes = self.counts.sum(axis=0)
+        self.units = (self.counts > 0).sum(axis=0)
+        self.means: Array = sums(group, values, k) / np.maximum(1, self.sizes)
+        self.rest: Array = values - self.means[group]
+        self.sums: Array = sums(cell, self.rest, len(names) * k).reshape(shape)
+        """Shape (U, k), what each unit lies above the means of its groups, over all of its queries."""
+
+    @property
+    def least(self) -> float:
+        """One over the number of ways to order whole units, and the queries of a unit that is in several groups."""
+        whole = (self.counts > 0).sum(axis=1) == 1
+        ways = _log_ways((self.counts[whole] > 0).sum(axis=0)) + sum(map(_log_ways, self.counts[~whole]))
+        return math.exp(-ways)
+
+
+def _log_ways(sizes: Integers) -> float:
+    """The logarithm of the number of ways to fill groups of these sizes."""
+    from scipy.special import gammaln
+
+    return float(gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum())
+
+
+def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
+    """Whether the queries that are not of the second group have higher values than those that are, one-sided.
+
+    values, second, unit: shape (Q,), of each query; unit numbers its unit of chance. It is Welch's t-test (1947,
+    Biometrika 34, 28-35), of the units' sums: what the two groups share of a unit moves both alike.
+    None where a group has fewer than two units, or all are equal.
     """
-    from scipy.special import binom, stdtr
+    from scipy.special import stdtr
 
-    sizes = np.array([len(first), len(second)])
-    if sizes.min() < 2 or max(np.ptp(first), np.ptp(second)) < ZERO:
+    groups = _Groups(values, second.astype(np.int64), unit, 2)
+    if groups.units.min() < 2:
         return None
-    variances = np.array([first.var(ddof=1), second.var(ddof=1)]) / sizes
-    difference, error = float(first.mean() - second.mean()), math.sqrt(variances.sum())
-    freedom = float(variances.sum() ** 2 / (variances**2 / (sizes - 1)).sum())
-    least = float(1 / binom(sizes.sum(), sizes[0]))
-    return Test(difference, error, freedom, float(stdtr(freedom, -difference / error)), least)
+    n, parts = len(groups.counts), groups.sums / groups.sizes
+    variances = groups.units / (groups.units - 1) * (parts**2).sum(axis=0)
+    variance = float(variances.sum() - 2 * n / (n - 1) * (parts[:, 0] @ parts[:, 1]))
+    if variance < ZERO**2:
+        return None
+    difference, error = float(groups.means[0] - groups.means[1]), math.sqrt(variance)
+    # Of units that are all in both groups there are n differences.
+    freedom = min(float(variances.sum() ** 2 / (variances**2 / (groups.units - 1)).sum()), n - 1.0)
+    return Test(difference, error, freedom, float(stdtr(freedom, -difference / error)), groups.least)
 
 
-def variance_between(groups: Sequence[Array]) -> Test | None:
+def variance_between(values: Array, group: Integers, unit: Integers) -> Test | None:
     """Whether any group differs: one-way analysis of variance.
 
-    None where a group is empty, each has one value, or none has two different ones.
+    values, group, unit: shape (Q,), of each query; its group and its unit of chance by number. Units of several queries
+    move the means of groups more, or less, than as many single queries: F is divided by the ratio (Rao and Scott 1981,
+    Journal of the American Statistical Association 76, 221-230).
+    None where there are no more units than groups, or no group has two different values.
     """
     from scipy.special import fdtrc, gammaln
 
-    sizes = np.array([len(group) for group in groups])
-    n, k = int(sizes.sum()), len(groups)
-    if not sizes.all() or n <= k:
+    n, k = len(values), int(group.max()) + 1
+    groups = _Groups(values, group, unit, k)
+    n_units = len(groups.counts)
+    within = float((groups.rest**2).sum()) / (n - k) if n > k else 0.0
+    if n_units <= k or within < ZERO:
         return None
-    means = np.array([group.mean() for group in groups])
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / (n - k)
-    if within < ZERO:
+    as_queries = (groups.rest**2 * (1 / groups.sizes[group] - 1 / n)).sum() * n / (n - k)
+    as_units = (groups.sums**2 / groups.sizes).sum() - (groups.sums.sum(axis=1) ** 2).sum() / n
+    effect = 1.0 if n_units == n else float(as_units * n_units / (n_units - k) / as_queries)
+    if effect < ZERO:
         return None
-    between = float(sizes @ (means - sizes @ means / n) ** 2) / (k - 1)
-    error = math.sqrt(within * (1 / sizes[0] + 1 / sizes[-1]))
-    least = math.exp(min(0.0, gammaln(k + 1) + gammaln(sizes + 1).sum() - gammaln(n + 1)))
-    return Test(float(means[0] - means[-1]), error, n - k, float(fdtrc(k - 1, n - k, between / within)), least)
+    between = float(groups.sizes @ (groups.means - groups.sizes @ groups.means / n) ** 2) / (k - 1)
+    error = math.sqrt(effect * within * (1 / groups.sizes[0] + 1 / groups.sizes[-1]))
+    least = min(1.0, math.exp(float(gammaln(k + 1))) * groups.least)
+    p = float(fdtrc(k - 1, n_units - k, between / within / effect))
+    return Test(float(groups.means[0] - groups.means[-1]), error, n_units - k, p, least)
 
 
 def detectable(error: Array | float, freedom: Array | float, p_value: float) -> Array:

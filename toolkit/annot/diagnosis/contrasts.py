@@ -1,7 +1,9 @@
-"""How each assessor differs from the others on the same pairs, with whole queries as the units of chance.
+"""How each assessor differs from the others on the same pairs, with whole query papers as the units of chance.
 
 Pairs of one query are no independent evidence: a person may be strict on one query and lenient on the next. So every
-figure is first taken within each query; then the queries are the sample of Student's t.
+figure is first taken within each query. Nor are the facets of one paper, for which people keep their strictness: the
+mean is that of the queries, but the papers are the sample of Student's t, by the jackknife. Where each query is of a
+paper of its own, that is the t-test of the queries.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 from annot.diagnosis.chance import ZERO, higher
 from annot.diagnosis.panel import Compared, sums
 from annot.stats.arrays import Array, Integers
-from annot.stats.clustered import FEWEST_QUERIES, too_few
+from annot.stats.clustered import FEWEST_QUERIES, plural, too_few
 from annot.stats.values import Estimate, Interval, Undefined
 
 Kind = Literal["severity", "threshold", "noise"]
@@ -31,8 +33,10 @@ class Contrast:
     """Shape (C,), the figure in each cell of `Compared`; nan where it has none."""
     n: Integers
     """Shape (M,), queries it rests on."""
+    units: Integers
+    """Shape (M,), the papers of these."""
     telling: Integers
-    """Shape (M,), queries in which it is not exactly 0."""
+    """Shape (M,), papers over which it is not exactly 0."""
     mean: Array
     """Shape (M,), over queries; nan where there is none."""
     error: Array
@@ -40,19 +44,21 @@ class Contrast:
     p: Array
     """Shape (M,), by Student's t; one-sided for noise: to be less noisy than others is no fault."""
     least: Array
-    """Shape (M,), the p-value of queries that all point the same way: no smaller one is believed."""
+    """Shape (M,), the two-sided p-value of papers that all point the same way: no smaller one is believed. For noise
+    too: where severity cannot be found, it must not be taken for noise."""
 
     def estimate(self, assessor: int, *, level: float, most: float, sign: float) -> Estimate:
         """The figure of one assessor times `sign`, with an interval inside -most and most."""
         from scipy.special import stdtrit
 
-        n, mean = int(self.n[assessor]), sign * float(self.mean[assessor])
+        n, mean = int(self.units[assessor]), sign * float(self.mean[assessor])
+        unit = "query" if n == self.n[assessor] else "query paper"
         if n < FEWEST_QUERIES:
             nothing = Undefined("no pair was judged by anyone else too")
-            return Estimate(mean, too_few(n)) if n else Estimate(nothing, nothing)
+            return Estimate(mean, too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)
-        return Estimate(mean, Interval(low, high, level, f"clustered by {n} queries, Student's t"))
+        return Estimate(mean, Interval(low, high, level, f"clustered by {n} {plural(unit)}, Student's t"))
 
 
 def severity(compared: Compared) -> Contrast:
@@ -91,14 +97,18 @@ def noise(compared: Compared) -> Contrast:
     alone = np.bincount(compared.cell_who[left == 0], minlength=len(panel.assessors))
     for assessor in np.flatnonzero(alone > found.n):
         cells = np.flatnonzero(compared.cell_who == assessor)
-        elsewhere = np.delete(of_query, compared.cell_query[cells])
-        elsewhere = elsewhere[~np.isnan(elsewhere)]
-        test = higher(mine[cells], elsewhere)
+        own = compared.cell_query[cells]
+        others = np.setdiff1d(np.flatnonzero(~np.isnan(of_query)), own)
+        queries = np.concatenate([own, others])
+        values = np.concatenate([mine[cells], of_query[others]])
+        test = higher(values, np.arange(len(queries)) >= len(own), compared.paper_of[queries])
         if test is not None:
-            found.cells[cells] = mine[cells] - elsewhere.mean()
-            found.n[assessor] = found.telling[assessor] = len(cells)
+            found.cells[cells] = mine[cells] - of_query[others].mean()
+            found.n[assessor] = len(own)
+            found.units[assessor] = found.telling[assessor] = len(np.unique(compared.paper_of[own]))
             for filled, value in zip((found.mean, found.error, found.freedom, found.p, found.least), test, strict=True):
                 filled[assessor] = value
+            found.least[assessor] = max(test.least, 2 * 0.5 ** found.units[assessor])
     return found
 
 
@@ -109,12 +119,21 @@ def _over_queries(compared: Compared, kind: Kind, place: int | None, cells: Arra
     known = ~np.isnan(cells)
     who, values = compared.cell_who[known], cells[known]
     n = np.bincount(who, minlength=m)
-    telling = np.bincount(who[np.abs(values) > ZERO], minlength=m)
+    papers, paper = np.unique(
+        who * compared.n_queries + compared.paper_of[compared.cell_query[known]], return_inverse=True
+    )
+    of = papers // max(1, compared.n_queries)
+    sizes, totals = np.bincount(paper), sums(paper, values, len(papers))
+    units = np.bincount(of, minlength=m)
+    telling = np.bincount(of[np.abs(totals) > ZERO], minlength=m)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums(who, values, m) / n
-        error: Array = np.sqrt(sums(who, (values - mean[who]) ** 2, m) / (n - 1) / n)
+        whole = sums(who, values, m)
+        mean = whole / n
+        without = (whole[of] - totals) / (n[of] - sizes)
+        around = sums(of, (without - (sums(of, without, m) / units)[of]) ** 2, m)
+        error: Array = np.sqrt(around * (units - 1) / units)
         t = np.where(telling > 0, mean / error, 0.0)
         sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
-        p = np.where(n > 1, sides * stdtr(n - 1.0, t), 1.0)
-    freedom, least = np.asarray(n - 1, dtype=np.float64), np.asarray(sides * 0.5**telling, dtype=np.float64)
-    return Contrast(kind, place, cells, n, telling, mean, error, freedom, p, least)
+        p = np.where(units > 1, sides * stdtr(units - 1.0, t), 1.0)
+    freedom, least = np.asarray(units - 1, dtype=np.float64), np.asarray(2 * 0.5**telling, dtype=np.float64)
+    return Contrast(kind, place, cells, n, units, telling, mean, error, freedom, p, least)

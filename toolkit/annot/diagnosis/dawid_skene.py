@@ -121,7 +121,9 @@ def compare_with_final(panel: Panel, *, level: float) -> ModelAgainstFinal:
     reason = f"{pairs} disputed and not settled; until then only undisputed pairs have a final grade"
 
     def same(grades: Integers, at: Integers) -> Share:
-        return no_share(reason) if waiting else share(grades[at] == panel.final[at], panel.query[at], level=level)
+        if waiting:
+            return no_share(reason)
+        return share(grades[at] == panel.final[at], panel.query[at], level=level, papers=panel.paper[at])
 
     facets = np.array(panel.facets)[settled]
     return ModelAgainstFinal(

@@ -2,12 +2,14 @@
 
 The plan gives everybody the queries in an order drawn by chance. So without change any order of whole queries was as
 likely, and the means of the queries are compared: those judged in the first half with those in the second, and those of
-each day. Whoever is compared with somebody who changes seems to change too; so the clearest change is taken first, and
-the others are measured by those who are left.
+each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. Whoever
+is compared with somebody who changes seems to change too; so the clearest change is taken first, and the others are
+measured by those who are left.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +21,7 @@ import numpy.typing as npt
 from annot.diagnosis.chance import ALPHA, Test, detectable, variance_between
 from annot.diagnosis.panel import Compared, Panel
 from annot.stats.arrays import Array, Integers
+from annot.stats.clustered import clusters_of, plural
 from annot.stats.durations import winsorised
 from annot.stats.significance import holm
 from annot.stats.values import Undefined, Value
@@ -122,32 +125,36 @@ def _tested(
     _, first, query = np.unique(panel.query[panel.pair[places]], return_index=True, return_inverse=True)
     order = np.argsort(first)
     size = np.bincount(query)[order]
+    paper = panel.paper[panel.pair[places]][first[order]]
+    clusters = clusters_of(order, paper)
     means = np.bincount(query, weights=values[places])[order] / size
-    n, enough = len(places), len(places) >= FEWEST and len(size) >= FEWEST_QUERIES
+    n, enough = len(places), len(places) >= FEWEST and clusters.n >= FEWEST_QUERIES
     why = Undefined(
-        f"only {n} judgements on {len(size)} queries to measure it by; {FEWEST} on {FEWEST_QUERIES} are needed"
+        f"only {n} judgements on {clusters.n} {plural(clusters.unit)} to measure it by; "
+        f"{FEWEST} on {FEWEST_QUERIES} are needed"
     )
     halves = np.where(np.arange(len(size)) < len(size) // 2, "first half", "second half")
     drift = Drift(panel.assessors[assessor], measure, "position", against, n, len(size), why, False, (), why)
-    yield _compared(drift, halves, means, size) if enough else _Tested(drift, None)
+    yield _compared(drift, halves, means, size, paper) if enough else _Tested(drift, None)
     # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
     why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "not every judgement has a day")
     drift = replace(drift, axis="day", p_value=why, detectable=Undefined("for positions only"))
     days = panel.days[places][first[order]]
     many = enough and dated and len(set(days)) >= FEWEST_DAYS
-    yield _compared(drift, days, means, size) if many else _Tested(drift, None)
+    yield _compared(drift, days, means, size, paper) if many else _Tested(drift, None)
 
 
-def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: Integers) -> _Tested:
-    """The queries compared by their labels. labels, means, size: shape (Q,), size in judgements."""
-    groups = {str(name): labels == name for name in np.unique(labels)}
+def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: Integers, paper: Integers) -> _Tested:
+    """The queries compared by their labels. labels, means, size, paper: shape (Q,), size in judgements."""
+    names, group = np.unique(labels, return_inverse=True)
     levels = []
-    for name, inside in groups.items():
+    for place, name in enumerate(names):
+        inside = group == place
         mean = float(means[inside].mean())
         mean = math.exp(mean) if drift.measure == "speed" else mean
-        levels.append(Level(name, int(size[inside].sum()), mean))
+        levels.append(Level(str(name), int(size[inside].sum()), mean))
     alike = Undefined("the queries that are compared do not differ")
-    test = variance_between([means[inside] for inside in groups.values()])
+    test = variance_between(means, group, paper)
     return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
 
 
@@ -162,11 +169,19 @@ def _corrected(told: Sequence[_Tested]) -> list[_Tested]:
     return found
 
 
+def papers_needed(n_tests: int) -> int:
+    """The least query papers of which a first and a second half could hold after correction for so many tests."""
+    return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
+
+
 def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
     if one.drift.axis == "day" or one.test is None:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
-        return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
+        return Undefined(
+            "too few queries: their orders differ too little for any change to stand out from chance; "
+            f"{papers_needed(n_tests)} query papers would do"
+        )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
         return Undefined("no change is as large as it would have to be")

@@ -1,10 +1,11 @@
-"""Which assessor differs from the others, and how: findings that hold over whole queries, or none.
+"""Which assessor differs from the others, and how: findings that hold over whole query papers, or none.
 
 Every assessor is asked for severity, for each threshold moved, and for noise (`contrasts`). The clearest difference of
 all is a finding if it holds after correction for everything that was tested (Holm 1979, Scandinavian Journal of
-Statistics 6, 65-70). Whoever was compared with that assessor seems to differ the other way round; so the assessor is
-taken out, and the others are compared among themselves, until nothing more is found. An assessor has one finding, the
-clearest.
+Statistics 6, 65-70). What could not hold even if all papers pointed the same way is not tested, and corrects nothing
+(Tarone 1990, Biometrics 46, 515-522). Whoever was compared with that assessor seems to differ the other way round; so
+the assessor is taken out, and the others are compared among themselves, until nothing more is found. An assessor has
+one finding, the clearest.
 
 `benchmarks/diagnosis_power.py` shows how often this finds something where there is nothing, and what it finds.
 """
@@ -29,8 +30,6 @@ from annot.stats.values import Estimate, Undefined, Value
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
 """Who gives one grade to this share of the pairs or more, where others give it to no more than that one, says nothing;
 asked of so many judgements or more."""
-FEWEST_QUERIES = math.ceil(1 - math.log2(ALPHA))
-"""Queries that must tell something: fewer are no evidence at `ALPHA` even if all point the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,8 @@ class AssessorFinding:
     n: int
     """The assessor's judgements that it rests on."""
     queries: int
+    papers: int
+    """Of these queries: the units of chance."""
     p_value: Value
     """Corrected over all that was tested."""
     against: tuple[str, ...]
@@ -68,7 +69,11 @@ class Diagnosis:
     """The strongest first."""
     tested: int
     untested: tuple[str, ...]
-    """Those who share too few queries with others for any difference to stand out from chance."""
+    """Those who share too few query papers with others for severity to stand out from chance."""
+    too_small: bool
+    """Whether that is everyone of whom nothing was found."""
+    papers_needed: int
+    """That each must share with others: fewer show no severity, even if all point the same way."""
     detectable: Value
     """The severity, in grades, that would have been found: the median over assessors."""
     hardest: tuple[HardPair, ...]
@@ -80,33 +85,40 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
     compared = Compared(panel, without=())
     if not len(compared.at):
         return Undefined("no pair was judged by two assessors")
-    shuffled = generator(seed, "halves").permutation(compared.n_queries)
+    shuffled = generator(seed, "halves").permutation(int(panel.paper.max()) + 1)
     findings = _without_information(compared, shuffled, level)
     first = asked = _Asked(panel, findings)
     reached = 0.0
-    while asked.n_tests:
-        question, assessor = asked.clearest()
+    while (clearest := asked.clearest()) is not None:
+        question, assessor = clearest
         reached = max(reached, asked.n_tests * float(asked.p[question, assessor]))
-        if reached > ALPHA:
-            break
         findings.append(_finding(asked, question, assessor, shuffled, reached, level))
         asked = _Asked(panel, findings)
     told = np.isfinite(first.p[0])
     sizes = detectable(first.contrasts[0].error[told], first.contrasts[0].freedom[told], ALPHA / max(1, first.n_tests))
     named = {one.assessor for one in findings}
+    needed = papers_needed(len(panel.assessors), len(panel.scale))
+    few = ~told & (first.contrasts[0].units < needed)
+    untested = tuple(name for name, one in zip(panel.assessors, few, strict=True) if one and name not in named)
     return Diagnosis(
         alpha=ALPHA,
         findings=tuple(findings),
         tested=first.n_tests,
-        untested=tuple(
-            name
-            for name, n in zip(panel.assessors, first.contrasts[0].n, strict=True)
-            if n < FEWEST_QUERIES and name not in named
-        ),
-        detectable=float(np.median(sizes)) if told.any() else Undefined(f"nobody shares {FEWEST_QUERIES} queries"),
+        untested=untested,
+        too_small=len(untested) == len(panel.assessors) - len(named) > 0,
+        papers_needed=needed,
+        detectable=float(np.median(sizes)) if told.any() else Undefined("no severity was tested"),
         hardest=hardest_pairs(panel),
         gaps=guideline_gaps(asked.compared),
     )
+
+
+def papers_needed(assessors: int, grades: int) -> int:
+    """The least query papers that each of so many assessors must share with others for anything to be found.
+
+    So many that the p-value of papers that all point the same way holds after correction for all that is asked.
+    """
+    return math.ceil(1 + math.log2(assessors * (grades + 1) / ALPHA))
 
 
 class _Asked:
@@ -117,16 +129,25 @@ class _Asked:
         thresholds = [threshold(compared, place) for place in range(1, len(panel.scale))]
         self.contrasts = [severity(compared), *thresholds, noise(compared)]
         self.by_t = np.stack([one.p for one in self.contrasts])
-        least = np.stack([np.where(one.telling >= FEWEST_QUERIES, one.least, np.nan) for one in self.contrasts])
-        self.p: Array = np.maximum(self.by_t, least)
+        least = np.stack([one.least for one in self.contrasts])
+        ordered = np.sort(least, axis=None)
+        could_hold = ordered * np.searchsorted(ordered, ordered, side="right") <= ALPHA
+        most = ordered[could_hold].max(initial=0.0)
+        self.p: Array = np.where(least <= most, np.maximum(self.by_t, least), np.nan)
         """Shape (questions, M), not yet corrected; nan where it is not tested."""
         self.n_tests = int(np.isfinite(self.p).sum())
 
-    def clearest(self) -> tuple[int, int]:
-        """The question and the assessor with the smallest p-value; of equal ones, with the smallest by Student's t."""
-        equal = self.p == np.nanmin(self.p)
-        question, assessor = divmod(int(np.where(equal, self.by_t, np.inf).argmin()), equal.shape[1])
-        return question, assessor
+    def clearest(self) -> tuple[int, int] | None:
+        """The question that is told most clearly, by Student's t, and of those who differ in it the one who does most.
+
+        Only what holds counts; None where nothing does. Whoever was compared with a strict person is lenient by a part
+        of that, and may be so more evenly.
+        """
+        holds = self.n_tests * self.p <= ALPHA
+        if not holds.any():
+            return None
+        question = int(np.where(holds, self.by_t, np.inf).min(axis=1).argmin())
+        return question, int(np.where(holds[question], np.abs(self.contrasts[question].mean), -1.0).argmax())
 
 
 def _finding(
@@ -153,6 +174,7 @@ def _finding(
         halves=_halves(asked.compared, assessor, sign * contrast.cells, shuffled),
         n=int((asked.compared.who == assessor).sum()),
         queries=int(contrast.n[assessor]),
+        papers=int(contrast.units[assessor]),
         p_value=p_value,
         against=against,
         either=len(against) == 1,
@@ -160,10 +182,11 @@ def _finding(
 
 
 def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Integers) -> tuple[Value, ...]:
-    """Means over every other query of theirs, in the order of `shuffled`, and over the rest."""
+    """Means over the queries of every other paper of theirs, in the order of `shuffled`, and of the rest."""
     at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
-    at = at[np.argsort(shuffled[compared.cell_query[at]])]
-    return tuple(float(cells[half].mean()) if len(half) else Undefined("one query") for half in (at[::2], at[1::2]))
+    _, turn = np.unique(shuffled[compared.paper_of[compared.cell_query[at]]], return_inverse=True)
+    halves = (cells[at[turn % 2 == half]] for half in range(2))
+    return tuple(float(half.mean()) if len(half) else Undefined("one query paper") for half in halves)
 
 
 def _without_information(compared: Compared, shuffled: Integers, level: float) -> list[AssessorFinding]:
@@ -178,7 +201,8 @@ def _without_information(compared: Compared, shuffled: Integers, level: float) -
         same = compared.grade == place
         if (same - compared.differences(same))[mine].mean() > OTHERS_AT_MOST:
             continue
-        told = share(same[mine], panel.query[compared.pair[mine]], level=level)
+        pairs = compared.pair[mine]
+        told = share(same[mine], panel.query[pairs], level=level, papers=panel.paper[pairs])
         found.append(
             AssessorFinding(
                 assessor=panel.assessors[assessor],
@@ -188,7 +212,8 @@ def _without_information(compared: Compared, shuffled: Integers, level: float) -
                 size=Estimate(told.value, told.interval),
                 halves=_halves(compared, assessor, compared.by_cell(same), shuffled),
                 n=told.of,
-                queries=int((compared.cell_who == assessor).sum()),
+                queries=len(np.unique(panel.query[pairs])),
+                papers=len(np.unique(panel.paper[pairs])),
                 p_value=Undefined("a grade given throughout is counted, not tested"),
                 against=compared.partners[assessor],
                 either=False,

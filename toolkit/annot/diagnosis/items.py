@@ -48,7 +48,7 @@ class GuidelineGap:
     of: int
     """Pairs of the facet with one of the two grades among their judgements, of two or more."""
     p_value: float
-    """One-sided, over whole queries, corrected over all facets and grade pairs."""
+    """One-sided, over whole papers, corrected over all facets and grade pairs."""
     examples: tuple[HardPair, ...]
     """The hardest first."""
 
@@ -69,7 +69,8 @@ def guideline_gaps(compared: Compared) -> tuple[GuidelineGap, ...]:
     """Facet by facet the grades that are confused more than elsewhere, corrected by Holm, the clearest first.
 
     In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
-    facet's queries are compared with those of the other facets; with one facet alone there is nothing to compare.
+    facet's queries are compared with those of the other facets, which may be of the same papers; with one facet alone
+    there is nothing to compare.
     compared: without those who differ from the others, so that the facet that they judged most is not blamed.
     """
     panel = compared.panel
@@ -85,7 +86,7 @@ def guideline_gaps(compared: Compared) -> tuple[GuidelineGap, ...]:
             here = facets == facet
             inside = np.isin(asked, panel.query[here])
             shares = hits[asked] / times[asked]
-            test = higher(shares[inside], shares[~inside])
+            test = higher(shares, ~inside, compared.paper_of[asked])
             if test is None:
                 continue
             of = int((either & here).sum())

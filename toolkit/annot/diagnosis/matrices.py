@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,15 @@ from annot.diagnosis import contrasts
 from annot.diagnosis.panel import Compared, Panel
 from annot.errors import UndefinedStatistic
 from annot.stats.arrays import Array, Integers
-from annot.stats.clustered import FEWEST_QUERIES, jackknife_interval, mean_by_queries, no_share, share, too_few
+from annot.stats.clustered import (
+    FEWEST_QUERIES,
+    clusters_of,
+    jackknife_interval,
+    mean_by_queries,
+    no_share,
+    share,
+    too_few,
+)
 from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
 FEWEST = 5
@@ -100,7 +108,7 @@ def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
 def _between(panel: Panel, first: Integers, second: Integers, coefficient: Coefficient, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
-    queries = panel.query[panel.pair[first]]
+    queries, papers = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
     difference = both[0] - both[1]
     kappa = _value(coefficient, both, panel.scale)
     net = float(difference.mean())
@@ -110,10 +118,10 @@ def _between(panel: Panel, first: Integers, second: Integers, coefficient: Coeff
     return AssessorPair(
         first=panel.assessors[panel.who[first[0]]],
         second=panel.assessors[panel.who[second[0]]],
-        same=share(rows == columns, queries, level=level),
+        same=share(rows == columns, queries, level=level, papers=papers),
         coefficient=kappa,
-        coefficient_interval=_interval(kappa, coefficient, both, panel, queries, level),
-        difference=mean_by_queries(difference, queries, level=level, most=panel.widest),
+        coefficient_interval=_interval(kappa, coefficient, both, panel, first, level),
+        difference=mean_by_queries(difference, queries, level=level, most=panel.widest, papers=papers),
         table=_table(panel, rows, columns),
         distance=distance,
         parts={"severity": abs(net), "threshold": one_way - abs(net), "noise": distance - one_way},
@@ -143,25 +151,25 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
         nothing = no_share(why.reason)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
     given, final = panel.grade[at], panel.final[panel.pair[at]]
-    queries = panel.query[panel.pair[at]]
+    queries, papers = panel.query[panel.pair[at]], panel.paper[panel.pair[at]]
     right = given == final
     scale = np.array(panel.scale, dtype=np.float64)
     settled = panel.adjudicated[panel.pair[at]]
     return AgainstFinal(
         assessor=name,
         table=_table(panel, final, given),
-        same=share(right, queries, level=level),
-        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest),
+        same=share(right, queries, level=level, papers=papers),
+        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest, papers=papers),
         by_grade={
-            grade: share(right[final == row], queries[final == row], level=level)
+            grade: share(right[final == row], queries[final == row], level=level, papers=papers[final == row])
             for row, grade in enumerate(panel.scale)
         },
-        upheld=share(right[settled], queries[settled], level=level),
+        upheld=share(right[settled], queries[settled], level=level, papers=papers[settled]),
     )
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
-    """Each assessor's severity, by name: the mean over queries, with whole queries as the units of chance."""
+    """Each assessor's severity, by name: the mean over queries, with whole papers as the units of chance."""
     compared = Compared(panel, without=())
     lenience = contrasts.severity(compared)
     n = np.bincount(compared.who, minlength=len(panel.assessors))
@@ -179,21 +187,23 @@ def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value
 
 
 def _interval(
-    value: Value, coefficient: Coefficient, both: Array, panel: Panel, queries: Integers, level: float
+    value: Value, coefficient: Coefficient, both: Array, panel: Panel, first: Integers, level: float
 ) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
-    names = np.unique(queries)
-    if len(names) < FEWEST_QUERIES:
-        return too_few(len(names))
+    pairs = panel.pair[first]
+    clusters = clusters_of(panel.query[pairs], panel.paper[pairs])
+    if clusters.n < FEWEST_QUERIES:
+        return too_few(clusters.n, unit=clusters.unit)
+    names = panel.query_ids if clusters.unit == "query" else panel.papers
     without = []
-    for query in names:
-        left = _value(coefficient, both[:, queries != query], panel.scale)
+    for unit in range(clusters.n):
+        left = _value(coefficient, both[:, clusters.of != unit], panel.scale)
         if isinstance(left, Undefined):
-            name = panel.query_ids[int(np.searchsorted(panel.query, query))]
-            return Undefined(f"without query {name} it has no value: {left.reason}")
+            name = names[pairs[int((clusters.of == unit).argmax())]]
+            return Undefined(f"without {clusters.unit} {name} it has no value: {left.reason}")
         without.append(left)
-    return jackknife_interval(value, np.array(without), level=level)
+    return jackknife_interval(value, np.array(without), level=level, unit=clusters.unit)
 
 
 def _table(panel: Panel, rows: Integers, columns: Integers) -> tuple[tuple[int, ...], ...]:
@@ -227,11 +237,14 @@ class SelfConsistency:
     """The repeats with another grade, largest change first."""
 
 
-def self_consistency(repeats: Iterable[Repeat], *, widest: float, level: float) -> tuple[SelfConsistency, ...]:
+def self_consistency(
+    repeats: Iterable[Repeat], *, widest: float, level: float, papers: Mapping[str, str] | None = None
+) -> tuple[SelfConsistency, ...]:
     """Each assessor by name, then all together. Empty when there are no repeats.
 
     Two grades of one person that agree by this share bound what two people can reach (Scholer, Turpin and Sanderson
-    2011, SIGIR, 1063-1072). widest: the largest difference between two grades.
+    2011, SIGIR, 1063-1072). widest: the largest difference between two grades. papers: the paper of each query; None
+    takes the queries as independent.
     """
     repeats = sorted(repeats)
     found = []
@@ -239,13 +252,14 @@ def self_consistency(repeats: Iterable[Repeat], *, widest: float, level: float) 
         given = [repeat for repeat in repeats if name in (repeat.assessor, None)]
         change = np.array([repeat.second - repeat.first for repeat in given], dtype=np.float64)
         queries = [repeat.query_id for repeat in given]
+        of = [papers[query_id] for query_id in queries] if papers else None
         changed = [repeat for repeat in given if repeat.first != repeat.second]
         found.append(
             SelfConsistency(
                 assessor=name,
-                same=share(change == 0, queries, level=level),
-                within_one=share(np.abs(change) <= 1, queries, level=level),
-                change=mean_by_queries(change, queries, level=level, most=widest),
+                same=share(change == 0, queries, level=level, papers=of),
+                within_one=share(np.abs(change) <= 1, queries, level=level, papers=of),
+                change=mean_by_queries(change, queries, level=level, most=widest, papers=of),
                 changed=tuple(sorted(changed, key=lambda repeat: (-abs(repeat.second - repeat.first), repeat))),
             )
         )

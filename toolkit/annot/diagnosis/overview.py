@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annot.diagnosis import matrices
@@ -64,6 +64,7 @@ def look(
     panel: Panel,
     repeats: Iterable[matrices.Repeat],
     *,
+    papers: Mapping[str, str],
     coefficient: matrices.Coefficient,
     policy: str,
     missing: tuple[AskedAndGraded, ...],
@@ -72,7 +73,10 @@ def look(
     level: float,
     seed: int,
 ) -> Looked:
-    """Look at the panel and the repeats; `coefficient` is computed between every two assessors."""
+    """Look at the panel and the repeats; `coefficient` is computed between every two assessors.
+
+    papers: the paper of each query.
+    """
     return Looked(
         diagnosed=Diagnosed(
             scale=panel.scale,
@@ -84,7 +88,7 @@ def look(
             severities=matrices.severities(panel, level=level),
             diagnosis=diagnose(panel, level=level, seed=seed),
             dawid_skene=compare_with_final(panel, level=level),
-            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
         ),
         order=order,
         fence=fence,

@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.diagnosis.chance import ALPHA
 from annot.diagnosis.panel import Panel
 from annot.stats.arrays import Array, Integers
-from annot.stats.clustered import share
+from annot.stats.clustered import clusters_of, share
 from annot.stats.durations import fences, winsorised
+from annot.stats.medians import median_of_clusters
 from annot.stats.seeding import generator
 from annot.stats.significance import holm
 from annot.stats.values import Interval, Share, Undefined, Value
@@ -108,7 +110,7 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         )
         for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
     ]
-    flagged = share(times < bound, panel.query[pairs], level=level)
+    flagged = share(times < bound, panel.query[pairs], level=level, papers=panel.paper[pairs])
     few = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
     pace = Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
     if len(times) < FEWEST_TIMES:
@@ -118,7 +120,7 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
     return replace(
         pace,
         median=median,
-        median_interval=median_time_interval(times, level),
+        median_interval=median_time_interval(times, panel.query[pairs], panel.paper[pairs], level),
         q1=q1,
         q3=q3,
         winsorised=float(winsorised(times, fence=fence).mean()),
@@ -127,10 +129,18 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
     )
 
 
-def median_time_interval(times: Array, level: float) -> Interval | Undefined:
-    """An interval of the median of times, shape (n,): two of them."""
+def median_time_interval(
+    times: Array, queries: npt.ArrayLike, papers: npt.ArrayLike, level: float
+) -> Interval | Undefined:
+    """An interval of the median of times, shape (n,): two of them. queries, papers: of each.
+
+    Where several queries are of one paper, whole papers are the units of chance, and the ends may lie between times.
+    """
     from scipy.special import bdtr
 
+    clusters = clusters_of(queries, papers)
+    if clusters.unit != "query":
+        return median_of_clusters(times, clusters, level=level)
     ordered, n = np.sort(times), len(times)
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
     j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())

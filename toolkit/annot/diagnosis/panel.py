@@ -24,6 +24,8 @@ class Panel:
     query_ids: tuple[str, ...]
     """Of each pair; equal ones stand together."""
     doc_ids: tuple[str, ...]
+    papers: tuple[str, ...]
+    """The paper of each pair's query."""
     facets: tuple[str, ...]
     """The facet of each pair's query."""
     scale: tuple[int, ...]
@@ -61,6 +63,11 @@ class Panel:
         return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
 
     @cached_property
+    def paper(self) -> Integers:
+        """Shape (N,), the paper of each pair's query by number: the unit of chance."""
+        return np.unique(self.papers, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
     def n_judged(self) -> Integers:
         """Shape (N,), how many judged each pair."""
         return np.bincount(self.pair, minlength=len(self.query_ids))
@@ -76,6 +83,7 @@ def panel_of(
     decisions: Iterable[Decision],
     facets: Mapping[str, str],
     *,
+    papers: Mapping[str, str] | None = None,
     scale: Sequence[int],
     open_pairs: Iterable[tuple[str, str]],
     assignments: Iterable[Assignment],
@@ -83,9 +91,10 @@ def panel_of(
 ) -> Panel:
     """The panel of the judgements that count and have a grade, without hidden repeats.
 
-    facets: the facet of each `query_id`. open_pairs: (query, document) in dispute that nobody has settled; also where
-    one of two could not judge. by_clock: the order of judging is that of `judged_at` where all of an assessor's
-    judgements have one; else it is that of the plan, and what was not planned comes last, by query and document.
+    facets: the facet of each `query_id`. papers: the paper of each; None takes the queries as independent. open_pairs:
+    (query, document) in dispute that nobody has settled; also where one of two could not judge. by_clock: the order of
+    judging is that of `judged_at` where all of an assessor's judgements have one; else it is that of the plan, and what
+    was not planned comes last, by query and document.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
     decided = {decision.pair: decision for decision in decisions}
@@ -105,6 +114,7 @@ def panel_of(
         assessors=tuple(number),
         query_ids=tuple(query_id for query_id, _ in row),
         doc_ids=tuple(doc_id for _, doc_id in row),
+        papers=tuple(papers[query_id] if papers else query_id for query_id, _ in row),
         facets=tuple(facets[query_id] for query_id, _ in row),
         scale=tuple(scale),
         pair=np.array([row[one.pair] for one in given], dtype=np.int64),
@@ -144,7 +154,8 @@ def _in_order(
 class Compared:
     """The judgements of some assessors on the pairs that another of these judged too: K of them.
 
-    They fall into C cells, one for each assessor and query: what chance moves as a whole.
+    They fall into C cells, one for each assessor and query. Chance moves whole papers: all cells of an assessor and a
+    paper together.
     """
 
     def __init__(self, panel: Panel, *, without: Iterable[str]) -> None:
@@ -160,6 +171,9 @@ class Compared:
         self.n_queries = int(panel.query.max(initial=-1)) + 1
         cells, self.cell = np.unique(self.who * self.n_queries + panel.query[self.pair], return_inverse=True)
         self.cell_who, self.cell_query = np.divmod(cells, max(1, self.n_queries))
+        self.paper_of = np.zeros(self.n_queries, dtype=np.int64)
+        """Shape (Q,), the paper of each query by number."""
+        self.paper_of[panel.query] = panel.paper
 
     def by_pair(self, values: npt.ArrayLike) -> Array:
         """Sums over the judgements of each pair, shape (N,). values: shape (K,)."""

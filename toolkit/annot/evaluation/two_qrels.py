@@ -91,7 +91,7 @@ def compare_qrels(
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(map(int, row)) for row in confusion),
-        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT),
+        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=None),
         topics=tuple(_topics(first, second, grades)),
         convention=by_a.convention,
         measure=by_a.measure,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,12 @@ from annot.errors import InputError, UndefinedStatistic
 from annot.forecast.hours import cost_of, predicted
 from annot.forecast.labour import Labour, labour_of
 from annot.forecast.outlook import Design, DesignForecast, Rules
-from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
+from annot.forecast.redrawing import MIN_UNITS, own_share, papers_by_number, redrawn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.judged import counted
 from annot.records import Judgement
 from annot.stats.arrays import Array, Integers, Mask
+from annot.stats.clustered import clusters_of, plural
 from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Interval, Undefined, Value
@@ -35,8 +36,9 @@ class Together:
     disputed: Mask
     """Shape (C,): the patterns that must be settled."""
     coefficient: Callable[[Array | Integers], float]
-    interval: Callable[[Integers], tuple[float, float]]
-    """Of such tables; `interval` gives both ends. Both raise UndefinedStatistic."""
+    interval: Callable[[Integers, Integers], tuple[float, float]]
+    """Of such tables; `interval` takes the paper of each query by number, too, and gives both ends. Both raise
+    UndefinedStatistic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,14 @@ def simulate_design(
     dispute_seconds: float | None,
     simulations: int,
     rules: Rules,
+    papers: Mapping[str, str] | None = None,
 ) -> DesignForecast:
     """Hours, cost and the width of the agreement's interval, of a design, from a pilot.
 
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
     of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
-    their times. dispute_seconds: of one dispute; None learns them from `settled`.
+    their times. dispute_seconds: of one dispute; None learns them from `settled`. papers: the paper of each query, the
+    unit of chance where several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
@@ -80,10 +84,10 @@ def simulate_design(
     for judgement in counted(pilot):
         by_assessor.setdefault(judgement.assessor, []).append(judgement)
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _simulated(design, asked, labour, together, simulations, rules)
-    timed = None if isinstance(labour, Undefined) else len(labour.query_ids)
-    judged = None if isinstance(together, Undefined) else len(together.tables)
-    few_timed, few_judged = _too_few(timed, " with times"), _too_few(judged, "")
+    drawn = _simulated(design, asked, labour, together, papers, simulations, rules)
+    timed = () if isinstance(labour, Undefined) else labour.query_ids
+    judged = () if isinstance(together, Undefined) else together.query_ids
+    few_timed, few_judged = _too_few(timed, papers, " with times"), _too_few(judged, papers, "")
 
     expected = labour if isinstance(labour, Undefined) else labour.expected(asked)
     judging = _estimate(expected, few_timed, drawn.hours, level)
@@ -93,7 +97,7 @@ def simulate_design(
     else:
         share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
-        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence)
+        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, papers=papers)
         # Where the pilot has no dispute none is expected, and no time is needed.
         settled_hours = settling_value(rate, share * pairs)
         draws = settling_draws(rate, drawn.disputed, rules)
@@ -118,8 +122,8 @@ def simulate_design(
         disputed=disputed,
         coefficient=coefficient,
         width=width,
-        queries_judged=judged or 0,
-        queries_timed=timed or 0,
+        queries_judged=len(judged),
+        queries_timed=len(timed),
         level=level,
         simulated=len(drawn.values),
         undefined=int(np.isnan(drawn.values).sum()),
@@ -136,6 +140,7 @@ def _simulated(
     asked: int,
     labour: Labour | Undefined,
     together: Together | Undefined,
+    papers: Mapping[str, str] | None,
     simulations: int,
     rules: Rules,
 ) -> _Drawn:
@@ -146,6 +151,9 @@ def _simulated(
     values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
     distributions: Array = np.zeros((0, 0))
     share = 1.0
+    of_judged, of_timed = (
+        papers_by_number(() if isinstance(one, Undefined) else one.query_ids, papers) for one in (together, labour)
+    )
     if isinstance(together, Together):
         distributions = _shares(together.tables)
         share = own_share(together.tables)
@@ -156,27 +164,27 @@ def _simulated(
         rng = generator(rules.seed, "design", str(at))
         again = like = None
         if isinstance(together, Together):
-            again = redrawn(len(distributions), rng)
-            like = again.picked(design.queries, rng)
+            again = redrawn(of_judged, rng)
+            like, of = again.picked(design.queries, rng)
             chances = np.maximum(again.future(distributions, share), 0.0)
             chances /= chances.sum(axis=1, keepdims=True)
             study = rng.multinomial(design.pool_size, chances[like])
             disputed[at] = study[:, together.disputed].sum()
             if at < agreeing:
-                values[at], widths[at] = _agreement(together, study)
+                values[at], widths[at] = _agreement(together, study, of)
         if isinstance(labour, Labour):
             # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
             if again is None or like is None or not same_queries:
-                again = redrawn(len(labour.query_ids), rng)
-                like = again.picked(design.queries, rng)
+                again = redrawn(of_timed, rng)
+                like, _ = again.picked(design.queries, rng)
             hours[at] = labour.simulated(asked, again, like, design.assessors, rng)
     return _Drawn(hours, disputed, values, widths)
 
 
-def _agreement(together: Together, study: Integers) -> tuple[float, float]:
+def _agreement(together: Together, study: Integers, of: Integers) -> tuple[float, float]:
     try:
         value = together.coefficient(study)
-        low, high = together.interval(study)
+        low, high = together.interval(study, of)
     except UndefinedStatistic:
         return math.nan, math.nan
     return value, high - low
@@ -209,11 +217,12 @@ def _shares(tables: Integers) -> Array:
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
 
-def _too_few(n: int | None, what: str) -> Undefined | None:
-    if n is None or n >= MIN_QUERIES:
+def _too_few(query_ids: Sequence[str], papers: Mapping[str, str] | None, what: str) -> Undefined | None:
+    units = clusters_of(query_ids, [papers[query_id] for query_id in query_ids] if papers else None)
+    if not units.n or units.n >= MIN_UNITS:
         return None
-    queries = f"{n} {'query' if n == 1 else 'queries'}{what}"
-    return Undefined(f"a pilot of {queries} does not show how queries differ; {MIN_QUERIES} would")
+    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"
+    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} would")
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:

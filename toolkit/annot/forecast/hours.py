@@ -20,6 +20,8 @@ from annot.stats.values import Estimate, Interval, Undefined
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
 HOUR = 3600.0
+Unit = Literal["queries", "query papers", "judgements"]
+"""What times are taken to differ by chance: whole papers where several queries are of one."""
 NO_TIMES = Undefined("no judgement has a time yet")
 
 
@@ -35,7 +37,7 @@ class Speed:
     """The variance of the mean of n future pairs is this over n."""
     freedom: int
     n_times: int
-    unit: Literal["queries", "judgements"]
+    unit: Unit
 
     def mean_of(self, assessor: str) -> float:
         """The assessor's mean, or for one without times the geometric mean of the others'."""
@@ -50,20 +52,27 @@ class Speed:
         return spread + float(np.mean(list(self.known.values())))
 
 
-def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Speed | Undefined:
-    """Means and their variances from units of chance: queries, or single judgements while there are too few."""
+def speed_of(
+    by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, papers: Mapping[str, str] | None = None
+) -> Speed | Undefined:
+    """Means and their variances from units of chance: queries, or single judgements while there are too few.
+
+    papers: the paper of each query, which is the unit where several are of one; None takes queries as independent.
+    """
     kept = kept_times(by_assessor, fence=fence)
     if not kept:
         return NO_TIMES
-    unit: Literal["queries", "judgements"] = "queries"
-    if sum(len({query_id for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
+    asked = {query_id for times in kept.values() for query_id, _ in times}
+    paper = {query_id: papers[query_id] if papers else query_id for query_id in asked}
+    unit: Unit = "queries" if len(set(paper.values())) == len(paper) else "query papers"
+    if sum(len({paper[query_id] for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
         unit = "judgements"
     means: dict[str, float] = {}
     sizes: dict[str, Integers] = {}
     squares = 0.0
     for name, times in kept.items():
         seconds = np.array([time for _, time in times])
-        labels = [query_id for query_id, _ in times] if unit == "queries" else list(range(len(times)))
+        labels = [at if unit == "judgements" else paper[query_id] for at, (query_id, _) in enumerate(times)]
         _, at = np.unique(labels, return_inverse=True)
         n = np.bincount(at)
         # How far each unit is from the others, in pairs: units of many pairs say more.

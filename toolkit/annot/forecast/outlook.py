@@ -70,7 +70,7 @@ class Forecast:
     assessors: tuple[AssessorForecast, ...]
     judged: int
     remaining: int
-    unit: Literal["queries", "judgements"] | Undefined
+    unit: Literal["queries", "query papers", "judgements"] | Undefined
     """What the intervals of hours and cost take as the unit of chance."""
     hours_spent: Value
     hours_left: Estimate

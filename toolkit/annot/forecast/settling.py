@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -21,11 +21,14 @@ Settling = Speed | float | Undefined
 """Seconds a dispute: learnt, given, or not known."""
 
 
-def settling_of(settled: Iterable[Judgement], *, seconds: float | None, fence: float) -> Settling:
-    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them."""
+def settling_of(
+    settled: Iterable[Judgement], *, seconds: float | None, fence: float, papers: Mapping[str, str] | None = None
+) -> Settling:
+    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. papers:
+    as of `speed_of`."""
     if seconds is not None:
         return seconds
-    learnt = speed_of({WHO: list(settled)}, fence=fence)
+    learnt = speed_of({WHO: list(settled)}, fence=fence, papers=papers)
     return NOT_KNOWN if learnt is NO_TIMES else learnt
 
 

@@ -161,6 +161,7 @@ def measure_agreement(
         missing=missing,
         binarised_at=binarised_at,
         level=level,
+        papers=None,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
@@ -245,7 +246,7 @@ def _of_items(
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [at]] for at in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
-    pooled = pooled_between([count(item, grades) for item in items], met, tables)
+    pooled = pooled_between([count(item, grades) for item in items], met, tables, papers=None)
     figures: dict[str, tuple[Any, Any]] = {}
     for name in coefficients:
         value = pooled.value(name, grades)

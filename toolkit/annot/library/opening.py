@@ -51,7 +51,7 @@ class OpenStudy:
         A pair that is not settled has no row: unjudged is not 0. `annot.evaluate` takes this table as it is.
         """
         columns = ["query_id", "facet", "query_paper", "doc_id", "relevance", "origin", "adjudicator", "reason"]
-        facets, papers = self._snapshot.facets, {query.query_id: query.paper_id for query in self._snapshot.queries}
+        facets, papers = self._snapshot.facets, self._snapshot.papers
         rows = [
             {
                 **asdict(decision),

@@ -28,7 +28,7 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
     A median is rejected where the units do not balance around it: each unit counts its values above less those below,
     and the sum is compared with those of all changes of sign (the sign test, where each unit has one value).
     """
-    fewest = math.ceil(1 - math.log2(1 - level))
+    fewest = fewest_for_median(level)
     if clusters.n < fewest:
         return too_few(clusters.n, fewest, clusters.unit)
     if clusters.n == len(values):
@@ -38,6 +38,11 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
         low, high = _least(values, clusters, level), -_least(-values, clusters, level)
         method = f"sign test over {clusters.n} {plural(clusters.unit)}"
     return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
+
+
+def fewest_for_median(level: float) -> int:
+    """Units of chance below which nothing holds a median so often: two observations are all that there is."""
+    return math.ceil(1 - math.log2(1 - level))
 
 
 def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:

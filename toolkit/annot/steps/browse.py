@@ -60,7 +60,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from
-    query_papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    query_papers = snapshot.papers
     systems = [
         System(
             tag, rankings, _matches(ws, tag, query_papers, texts), _values(rankings, qrels, relevant_from=relevant_from)

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlmodel import Session
-
 from annot.errors import InputError
-from annot.facets.query_sentences import facet_sentences
 from annot.folds.grouped import as_splits
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 from annot.formats.relish import read_relish
 from annot.formats.trec import read_qrels
 from annot.names import check_name
-from annot.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
+from annot.records import Paper, Qrel, Query
 from annot.selection.topics_as_papers import topics_as_papers
 from annot.settings import Settings
 from annot.store.database import open_store
-from annot.store.facet_labels import read_labels
 from annot.store.papers import find_papers
-from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
-from annot.store.queries import put_queries
 from annot.store.runs import put_split
 from annot.study.brought_in import bring_in, refuse_other_work
 from annot.study.given_files import check_files
@@ -33,10 +27,6 @@ from annot.study.workspace import Workspace
 
 WHO = "a1"
 """Under whose name the grades of qrels stand: they do not say who gave them."""
-METHOD = "judged"
-"""How every document came into an imported pool."""
-
-
 TESTED = "test"
 """In the name of a file: its queries are tested on, and those of the other files are for development."""
 
@@ -81,16 +71,12 @@ def grades_from(
             hint="add the papers first, with `annot corpus add`",
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
-    if not dry_run:
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
-            labels = {one.paper_id: one.labels for one in read_labels(session, list(ids & texts.keys()))}
-            put_queries(session, [_with_sentences(query, texts, labels, ws.settings) for query in queries.values()])
-            _put_pools(session, _graded(rows, queries, texts))
-            if len(folds) > 1:
-                for split, parts in _splits(folds, queries.values()).items():
-                    put_split(session, split, parts)
     data = b"".join(file.read_bytes() for file in files)
     brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
+    if len(folds) > 1 and not dry_run:
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+            for split, parts in _splits(folds, queries.values()).items():
+                put_split(session, split, parts)
     return ImportedGrades(
         queries=brought.queries,
         pairs=len(rows),
@@ -122,50 +108,6 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
         if row.grade is None or not 0 <= row.grade < grades:
             faults.add(f"{row.query} {row.document}: grade {row.grade}, expected 0 to {grades - 1}", line=row.line)
     faults.raise_if_any(hint="name the grades in scale.names of annot.toml, and leave out pairs that were not judged")
-
-
-def _with_sentences(
-    query: Query, texts: Mapping[str, Paper], labels: Mapping[str, Sequence[str]], settings: Settings
-) -> Query:
-    """A whole abstract needs no labels; a facet has no sentence before `annot facets`."""
-    whole = not settings.facets[query.facet]
-    blank = ("",) * len(texts[query.paper_id].sentences) if query.paper_id in texts else ()
-    own = blank if whole else labels.get(query.paper_id, ())
-    return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
-
-
-def _graded(
-    rows: Iterable[FileJudgement], queries: Mapping[str, Query], texts: Mapping[str, Paper]
-) -> dict[str, dict[str, None]]:
-    """The documents that were graded for each query paper whose text is there, in the order of the file."""
-    found: dict[str, dict[str, None]] = {}
-    for row in rows:
-        if (paper_id := queries[row.query].paper_id) in texts:
-            found.setdefault(paper_id, {})[row.document] = None
-    return found
-
-
-def _put_pools(session: Session, graded: Mapping[str, Mapping[str, None]]) -> None:
-    """Pools of what was graded, beside those that stand; a paper that has one gets the new documents behind."""
-    standing, hashes = read_pools(session), read_rankings_sha256(session)
-    for paper_id, documents in graded.items():
-        before = standing[paper_id].entries if paper_id in standing else ()
-        there = {entry.doc_id for entry in before}
-        new = (PoolEntry(doc_id, Draw(METHOD, None, None, None)) for doc_id in documents if doc_id not in there)
-        standing[paper_id] = Pool(
-            paper_id=paper_id,
-            mode="blocks",
-            per_method=None,
-            ranking_depth=None,
-            seed=None,
-            methods=(METHOD,),
-            without=(),
-            dry=(),
-            cited_outside=None,
-            entries=(*before, *new),
-        )
-        hashes.setdefault(paper_id, METHOD)
-    replace_pools(session, standing.values(), rankings_sha256=hashes)
 
 
 def _notes(

@@ -41,7 +41,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     start = None if since is None else moment_given(since, option="--since")
     snapshot = read_snapshot(ws)
     meeting = meeting_of(snapshot, since=start)
-    query_papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    query_papers = snapshot.papers
     wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
     wanted |= set(query_papers.values())
     made = meeting_page(

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from annot.diagnosis.findings import papers_needed
 from annot.errors import InputError, MissingInput
 from annot.names import check_name, known_query
 from annot.planning.drawing import draw_plan
 from annot.planning.handing_on import renumbered
+from annot.planning.too_small import papers_by_facet, papers_shared
 from annot.records import Assignment, Query
 from annot.report.words import sentences
+from annot.stats.clustered import FEWEST_QUERIES
+from annot.stats.medians import fewest_for_median
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -97,6 +101,12 @@ def make(
                 record_plan(ws, session, assignments)
             write_plan(ws, assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
+    needed = {
+        "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
+        "mean": FEWEST_QUERIES,
+        "median": fewest_for_median(ws.settings.agreement.level),
+    }
+    shared, by_facet = papers_shared(assignments, known), papers_by_facet(assignments, known)
     notes = sentences(
         "commands.planned",
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
@@ -106,6 +116,11 @@ def make(
         by_query=sorted(added.items()),
         wants_grow=sent and new and dry_run and not grow,
         dry_run=dry_run,
+        needed=needed,
+        shared=sorted(set(shared.values())),
+        n_people=len(shared),
+        apart=[name for name, papers in shared.items() if papers < needed["difference"]],
+        few=[(facet, papers) for facet, papers in by_facet.items() if papers < needed["median"]],
     )
     return Planned(
         pairs=len({assignment.pair for assignment in assignments}),

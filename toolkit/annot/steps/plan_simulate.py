@@ -114,6 +114,7 @@ def simulate(
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
+        papers={query.query_id: query.paper_id for query in known},
     )
     pilot = Pilot(
         queries=len(joint.tables),
@@ -149,7 +150,9 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables: interval_of(tables, units, grades, name=coefficient, level=rules.level),
+        interval=lambda tables, papers: interval_of(
+            tables, units, grades, name=coefficient, level=rules.level, papers=papers
+        ),
     )
 
 

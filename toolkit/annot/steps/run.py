@@ -21,7 +21,7 @@ from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.index import Advance
 from annot.study.matched import write_matches
-from annot.study.ranked_pools import RankedPools, systems_of
+from annot.study.ranked_pools import GIVEN_UP, RankedPools, systems_of
 from annot.study.workspace import Workspace, write_file
 from annot.systems.registry import SYSTEMS, USUAL
 from annot.systems.system import System, Topic
@@ -35,6 +35,8 @@ class MadeRun:
     queries: int
     documents: int
     path: Path
+    given_up: int
+    """Documents whose transport was given up before it was exact."""
 
 
 def known(ws: Workspace | None) -> tuple[System, ...]:
@@ -74,7 +76,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[
             with store.begin() as session:
                 runs.put_runs(session, [stored])
             sizes = map(len, found.rankings.values())
-            made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name)))
+            given_up = int(found.facts.get(GIVEN_UP, 0))
+            made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name), given_up))
             advance(done, len(chosen))
     return tuple(made)
 

@@ -1,4 +1,4 @@
-"""Judgements made elsewhere, brought into the store: their queries, people and plan with them, all or nothing."""
+"""Judgements made elsewhere, brought into the store with their queries, people, plan and pools, all or nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assignment, Judgement, Source
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
+from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries
 from annot.store.revisions import Recorded
+from annot.study.corpus_facts import has_corpus
 from annot.study.exports import export_judgements
+from annot.study.judged_pools import put_judged_pools
 from annot.study.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -68,27 +71,33 @@ def bring_in(
             standing = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
+        papers = find_papers(ws.corpus, paper_ids) if has_corpus(ws) else {}
         persons = persons_of(rows, set(adjudicators), everyone, name=name)
         given = [
             NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
             for row in rows
         ]
-        new = [with_sentences(query, labels, ws.settings) for query in queries.values() if query.query_id not in known]
+        new = [
+            with_sentences(query, labels, papers, ws.settings)
+            for query in queries.values()
+            if query.query_id not in known
+        ]
         plan = plan_of(given, standing)
         check_adjudicated(given, plan, name=name)
-        recorded = Recorded(0, 0, 0)
+        recorded, outside = Recorded(0, 0, 0), 0
         if not dry_run:
             with store.begin() as session:
                 stands = {person.assessor for person in everyone}
                 people.put_assessors(session, [person for person in persons.values() if person.assessor not in stands])
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
+                outside = put_judged_pools(session, rows, queries, with_text=papers)
                 facts = {"rows": len(rows), "queries": len(queries)}
                 runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
                 outcome = outcome_of(session, ws.settings)
             export_judgements(ws, outcome)
-    return _in_figures(given, len(new), recorded)
+    return _in_figures(given, len(new), recorded, outside)
 
 
 def refuse_other_work(ws: Workspace, session: Session) -> None:
@@ -149,7 +158,7 @@ def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
     return adjudications.SourcedAdjudication(record, Source.FILE, row.annotation, dict(row.row))
 
 
-def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> ImportedJudgements:
+def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded, outside: int) -> ImportedJudgements:
     judged = [named for named in given if not named.adjudicates]
     first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}
     assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)
@@ -158,6 +167,8 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
     if renamed:
         old, new = min(renamed.items())
         notes.append(f"{len(renamed)} queries are called by paper and facet here: {old} is {new}")
+    if outside:
+        notes.append(f"documents of the file that are not in the drawn pools: {outside}; no system ranks them")
     return ImportedJudgements(
         judgements=len(judged),
         adjudications=len(given) - len(judged),

@@ -78,6 +78,7 @@ def table_of(
         missing=missing or settings.judging.missing,
         binarised_at=binarised_at,
         level=settings.agreement.level,
+        papers=snapshot.papers,
         coefficients=coefficients,
         unjudgeable=unjudgeable,
     )
@@ -149,6 +150,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         outcome.judgements,
         outcome.decisions,
         snapshot.facets,
+        papers=snapshot.papers,
         scale=settings.scale.grades,
         open_pairs=outcome.open,
         assignments=snapshot.assignments,
@@ -157,6 +159,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     return look(
         panel,
         repeats_of(outcome),
+        papers=snapshot.papers,
         coefficient=COEFFICIENTS["kappa_quadratic"],
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
@@ -221,7 +224,7 @@ def evaluation_of(
         qrels,
         snapshot.outcome.judgements,
         facets=snapshot.facets,
-        papers={query.query_id: query.paper_id for query in snapshot.queries},
+        papers=snapshot.papers,
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
         demonstrations=demonstrations(snapshot),
@@ -256,8 +259,7 @@ def assessor_effect_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    papers = {query.query_id: query.paper_id for query in snapshot.queries}
-    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=papers)
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=snapshot.papers)
 
 
 def demonstrations(snapshot: Snapshot) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from annot.facets.query_sentences import facet_sentences
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
-from annot.records import Asked, Assessor, Assignment, Query
+from annot.records import Asked, Assessor, Assignment, Paper, Query
 from annot.settings import Settings
 
 PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")
@@ -86,9 +86,14 @@ def persons_of(
     return persons
 
 
-def with_sentences(query: Query, labels: Mapping[str, Sequence[str]], settings: Settings) -> Query:
-    """The query with its facet's sentences where the paper is in the corpus: a screen here can emphasise them."""
-    own = labels.get(query.paper_id, ())
+def with_sentences(
+    query: Query, labels: Mapping[str, Sequence[str]], papers: Mapping[str, Paper], settings: Settings
+) -> Query:
+    """The query with its facet's sentences, as far as its paper is among `papers` and, but for a whole abstract, was
+    labelled: a screen here can emphasise them."""
+    whole = not settings.facets[query.facet]
+    blank = ("",) * len(papers[query.paper_id].sentences) if query.paper_id in papers else ()
+    own = blank if whole else labels.get(query.paper_id, ())
     return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
 
 

@@ -128,8 +128,14 @@ def progress_of(snapshot: Snapshot, *, now: datetime) -> Look:
         ),
         queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
         agreement=_agreement(snapshot),
-        settling=_settling(outcome, ws.settings.forecast.dispute_seconds, rules),
-        forecast=forecast(answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules),
+        settling=_settling(snapshot, rules),
+        forecast=forecast(
+            answers.values(),
+            {name: remaining[name] for name in names},
+            now=now,
+            rules=rules,
+            papers=snapshot.papers,
+        ),
         currency=ws.settings.forecast.currency,
     )
 
@@ -149,8 +155,9 @@ def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[Que
     return tuple(found)
 
 
-def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> DisputesSeen:
-    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence)
+def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
+    outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
+    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, papers=snapshot.papers)
     hours = settling_hours(rate, len(outcome.open), rules)
     return DisputesSeen(
         len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)

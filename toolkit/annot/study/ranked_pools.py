@@ -30,6 +30,9 @@ from annot.systems.system import Made, System, Topic
 from annot.systems.terms import TermSystem
 from annot.systems.weights import Weights
 
+GIVEN_UP = "plans_given_up"
+"""The fact of a run that says how many plans of transport are not exact."""
+
 
 class RankedPools:
     """The topics of a study with what ranks them.
@@ -123,7 +126,7 @@ class RankedPools:
         found = alignment.rank(self._topics, vectors, kind=similarity, align=align)
         facts = {**facts, **vectors.facts, "similarity": similarity}
         if found.unconverged:
-            facts["plans_given_up"] = found.unconverged
+            facts[GIVEN_UP] = found.unconverged
         return Made(found.rankings, facts, found.matches)
 
     @cached_property

@@ -59,6 +59,11 @@ class Snapshot:
         return {query.query_id: query.facet for query in self.queries}
 
     @property
+    def papers(self) -> dict[str, str]:
+        """The paper of each query: the unit of chance, as several facets of one may be queries."""
+        return {query.query_id: query.paper_id for query in self.queries}
+
+    @property
     def pooled(self) -> frozenset[str]:
         """The papers of queries and pools."""
         documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)

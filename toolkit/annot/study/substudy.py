@@ -18,8 +18,9 @@ from annot.stats.rounding import rounding
 from annot.stats.values import Estimate, Undefined
 from annot.store import trials
 from annot.store.projects import Round
+from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
-from annot.study.trials import current_answers, figure_from_record, figure_on_record, grades_of
+from annot.study.trials import current_answers, figure_from_record, figure_on_record, grades_of, papers_of
 from annot.study.workspace import Workspace
 
 TRIAL = "substudy"
@@ -88,13 +89,19 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     level = ws.settings.agreement.level
     grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
     final = grades_of(outcome.decisions)
+    papers = papers_of(read_queries(session))
     grades["final"] = {pair: final[pair] for pair in asked if pair in final}
     compared = tuple(
         Compared(
             NAMES[first],
             NAMES[second],
             agreement_between(
-                grades[first], grades[second], grades=ws.settings.scale.grades, level=level, coefficients=HEADLINE
+                grades[first],
+                grades[second],
+                grades=ws.settings.scale.grades,
+                level=level,
+                coefficients=HEADLINE,
+                papers=papers,
             ),
         )
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
@@ -105,7 +112,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
         assessor=assessor,
         level=level,
         titles={name: TITLES[name] for name in HEADLINE},
-        views=tuple(_view(view, len(asked), given, level) for view, given in answers.items()),
+        views=tuple(_view(view, len(asked), given, papers, level) for view, given in answers.items()),
         compared=compared,
         changes={change: changes.count(change) for change in sorted(set(changes))},
         judged_before=len(judged & asked),
@@ -143,12 +150,15 @@ def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] 
     return {**facts, "compared": compared, "views": views}
 
 
-def _view(view: str, pairs: int, given: Sequence[Judgement], level: float) -> View:
+def _view(view: str, pairs: int, given: Sequence[Judgement], papers: Mapping[str, str], level: float) -> View:
     answered = [one for one in given if one.counts]
-    times = np.array([one.lead_time for one in answered if one.lead_time], dtype=np.float64)
+    timed = [one for one in answered if one.lead_time]
+    times = np.array([one.lead_time for one in timed], dtype=np.float64)
+    queries = [one.query_id for one in timed]
     none = Undefined("no answer has a time")
     seconds = Estimate(none, none)
-    if len(times):
-        seconds = Estimate(float(np.median(times)), median_time_interval(times, level))
+    if timed:
+        interval = median_time_interval(times, queries, [papers[name] for name in queries], level)
+        seconds = Estimate(float(np.median(times)), interval)
     graded = sum(one.grade is not None for one in answered)
     return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))

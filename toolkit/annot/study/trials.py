@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.agreement.between import Between, agreement_between
 from annot.agreement.coefficients import HEADLINE
-from annot.records import Decision, Judgement
+from annot.records import Decision, Judgement, Query
 from annot.stats.rounding import rounding
 from annot.stats.values import Estimate, Interval, Undefined
 from annot.store import people, trials
@@ -92,7 +92,9 @@ def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
 def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
     """Everyone in training, by pseudonym."""
     golden = {one.pair: (one.grade, one.why) for one in trials.read_gold(session)}
-    facet_of = {query.query_id: query.facet for query in read_queries(session)}
+    queries = read_queries(session)
+    facet_of = {query.query_id: query.facet for query in queries}
+    papers = papers_of(queries)
     answers = by_person(current_answers(session, TRAIN))
     again = by_person(current_answers(session, FEEDBACK))
     late = by_person(one.record for one in trials.read_answers(session, TOO_LATE))
@@ -103,7 +105,7 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
     for name, asked in by_person(trials.read_assignments(session, TRAIN)).items():
         mine = {pair: golden[pair] for pair in asked if pair in golden}
         answered = [one for pair, one in answers.get(name, {}).items() if pair in mine and one.counts]
-        agreement, furthest = _against(ws, grades_of(answered), mine)
+        agreement, furthest = _against(ws, grades_of(answered), mine, papers)
         shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
         looked = [one for _, one in sorted(again.get(name, {}).items())]
         found.append(
@@ -144,10 +146,11 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
         for pair, grade in grades_of(outcome_of(session, ws.settings).decisions).items()
     }
     given = by_person(current_answers(session, HIDDEN))
+    papers = papers_of(read_queries(session))
     found = []
     for name, pairs in hidden.items():
         answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
-        found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final)))
+        found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers)))
     return tuple(found)
 
 
@@ -195,6 +198,11 @@ def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
     return {one.pair: one.grade for one in answers if one.grade is not None}
 
 
+def papers_of(queries: Iterable[Query]) -> dict[str, str]:
+    """The paper of each query."""
+    return {query.query_id: query.paper_id for query in queries}
+
+
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     """Records of pairs by person and pair, in their order."""
     found: dict[str, dict[Pair, Any]] = {}
@@ -204,12 +212,17 @@ def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
 
 
 def _against(
-    ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]]
+    ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
 ) -> tuple[Between, tuple[Far, ...]]:
     """How a person's grades agree with those that are known (grade, why), and the pairs that are furthest from them."""
     grades = {pair: grade for pair, (grade, _) in known.items()}
     agreement = agreement_between(
-        own, grades, grades=ws.settings.scale.grades, level=ws.settings.agreement.level, coefficients=FIGURES
+        own,
+        grades,
+        grades=ws.settings.scale.grades,
+        level=ws.settings.agreement.level,
+        coefficients=FIGURES,
+        papers=papers,
     )
     apart = [Far(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]]
     apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))

@@ -21,12 +21,15 @@ from annot.systems.alignment import Aligned
 
 TOLERANCE = 1e-9
 """The largest error of a row's sum at which a plan is exact."""
-STEPS, WARMING_STEPS = 100, 3
-"""The most Newton steps at the eps that is wanted, and at each larger one before it."""
+STEPS = 100
+"""The most Newton steps at each eps."""
 COOLING = 2.0
 """How much smaller each eps is than the one before."""
-DAMPING = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
-"""What is added to the diagonal of the Hessian where Newton's step does not climb; the highest one is taken."""
+FAINT = 1e-13
+"""The mass that a row has at least, far below the tolerance: the steps are exact in numbers of about this precision."""
+ROUNDING = 1e-15
+DAMPING = tuple(10.0**power for power in range(-14, 3))
+"""What is added to the diagonal of the scaled Hessian where Newton's step does not climb; the highest one is taken."""
 TINY = 1e-300
 
 
@@ -35,23 +38,28 @@ class Plans(NamedTuple):
 
     plans: Array
     exact: Mask
+    by_x: Array
+    """The gradient of min <D, P> + eps KL(P | x y) by x, up to a constant for each pair: shape (pairs, rows)."""
+    by_y: Array
+    """The same by y; the constants are such that <x, by_x> + <y, by_y> is the minimum itself."""
 
 
 def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
     """The plan of each pair. distances: shape (pairs, rows, columns). x: (pairs, rows). y: (pairs, columns), where 0
     marks a column that a pair does not have."""
+    x = np.maximum(x, FAINT)
+    x = x / x.sum(axis=1, keepdims=True) * y.sum(axis=1, keepdims=True)
     potentials = np.zeros(x.shape)
     scale = [eps]
     while scale[-1] * COOLING < distances.max(initial=0.0):
         scale.append(scale[-1] * COOLING)
     open_ = np.arange(0)
     for current in reversed(scale):
-        last = current == eps
         open_ = np.arange(len(x))
-        for _ in range(STEPS if last else WARMING_STEPS):
+        for _ in range(STEPS):
             plan = _plan(potentials[open_], distances[open_], y[open_], current)
             error = np.abs(x[open_] - plan.sum(axis=2)).max(axis=1)
-            unfinished = error > (TOLERANCE if last else 1e-2)
+            unfinished = error > TOLERANCE
             open_, plan = open_[unfinished], plan[unfinished]
             if not len(open_):
                 break
@@ -59,7 +67,8 @@ def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
             potentials[open_] = _step(potentials[open_], plan, *problem)
     exact = np.ones(len(x), dtype=np.bool_)
     exact[open_] = False
-    return Plans(_plan(potentials, distances, y, eps), exact)
+    by_y = -eps * _log_sums(potentials, distances, eps)
+    return Plans(_plan(potentials, distances, y, eps), exact, potentials - eps * np.log(x), by_y)
 
 
 def by_transport(parts: list[Array], *, temperature: float, eps: float) -> Aligned:
@@ -101,35 +110,40 @@ def _step(potentials: Array, plan: Array, distances: Array, x: Array, y: Array, 
     sums = plan.sum(axis=2)
     hessian = -(plan @ (plan / np.maximum(y, TINY)[:, None, :]).transpose(0, 2, 1))
     rows = np.arange(x.shape[1])
-    # Potentials matter up to a constant only: the direction of ones is fixed at zero.
-    hessian += 1.0 / len(rows) ** 2
-    hessian[:, rows, rows] += sums + 1e-14
-    step = eps * np.linalg.solve(hessian, (x - sums)[:, :, None])[:, :, 0]
-    moved = potentials + step
+    hessian[:, rows, rows] += sums
+    # Every row in units of its mass, as masses differ by many powers of ten.
+    scale = 1 / np.sqrt(np.maximum(sums, x))
+    hessian *= scale[:, :, None] * scale[:, None, :]
+    slopes = ((x - sums) * scale)[:, :, None]
+    # Potentials matter up to a constant only.
+    hessian[:, rows, rows] += ROUNDING
+    moved = potentials + eps * scale * np.linalg.solve(hessian, slopes)[:, :, 0]
     height = _dual(potentials, distances, x, y, eps)
-    promised = (step * (x - sums)).sum(axis=1)
+    promised = ((moved - potentials) * (x - sums)).sum(axis=1)
     climbed = _dual(moved, distances, x, y, eps) - height
     # Near the top, rounding hides what is climbed: there Newton's own step is the one that ends.
     slow = np.flatnonzero(~((climbed >= 0.1 * promised) | (np.abs(promised) <= 1e-13 * np.abs(height))))
     if len(slow):
-        tried = [potentials[slow] + eps * (np.log(np.maximum(x, TINY)) - np.log(np.maximum(sums, TINY)))[slow]]
+        values, vectors = np.linalg.eigh(hessian[slow])
+        slopes = vectors.transpose(0, 2, 1) @ slopes[slow]
+        tried = [eps * (np.log(x[slow]) - np.log(np.maximum(sums[slow], TINY)))]
         for damping in DAMPING:
-            damped = hessian[slow]
-            damped[:, rows, rows] += damping
-            tried.append(potentials[slow] + eps * np.linalg.solve(damped, (x - sums)[slow, :, None])[:, :, 0])
-        heights = np.stack([_dual(one, distances[slow], x[slow], y[slow], eps) for one in tried])
-        chosen = np.where(np.isfinite(heights), heights, -np.inf).argmax(axis=0)
-        moved[slow] = np.stack(tried)[chosen, np.arange(len(slow))]
+            step = vectors @ (slopes / (np.maximum(values, 0.0) + damping)[:, :, None])
+            tried.append(eps * scale[slow] * step[:, :, 0])
+        ends = potentials[slow] + np.stack(tried)
+        heights = np.stack([_dual(one, distances[slow], x[slow], y[slow], eps) for one in ends])
+        moved[slow] = ends[np.where(np.isfinite(heights), heights, -np.inf).argmax(axis=0), np.arange(len(slow))]
     return np.asarray(moved)
 
 
 def _dual(potentials: Array, distances: Array, x: Array, y: Array, eps: float) -> Array:
+    return np.asarray((potentials * x).sum(axis=1) - eps * (y * _log_sums(potentials, distances, eps)).sum(axis=1))
+
+
+def _log_sums(potentials: Array, distances: Array, eps: float) -> Array:
     exponents = (potentials[:, :, None] - distances) / eps
     top = exponents.max(axis=1)
-    return np.asarray(
-        (potentials * x).sum(axis=1)
-        - eps * (y * (np.log(np.exp(exponents - top[:, None, :]).sum(axis=1)) + top)).sum(1)
-    )
+    return np.asarray(np.log(np.exp(exponents - top[:, None, :]).sum(axis=1)) + top)
 
 
 def _softmax(values: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from annot.diagnosis.dawid_skene import MAX_STEPS
-from annot.diagnosis.drift import Drift
+from annot.diagnosis.drift import Drift, papers_needed
 from annot.diagnosis.items import order_of_hard
 from annot.diagnosis.overview import Diagnosed, Looked
 from annot.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
@@ -55,14 +55,17 @@ def findings(looked: Looked) -> tuple[str, ...]:
 def changes(looked: Looked) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in looked.drifts if drift.changed]
-    never = sorted({drift.assessor for drift in looked.drifts if drift.axis == "position" and _beyond(drift)})
+    beyond = [drift for drift in looked.drifts if drift.axis == "position" and _beyond(drift)]
+    needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
         changes=[(one, [(level, number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
         runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
-        never=never,
+        never=sorted({drift.assessor for drift in beyond}),
+        needed=needed,
+        short=any(drift.queries < needed for drift in beyond),
     )
 
 

@@ -58,7 +58,7 @@ def appendix(study: Study) -> Iterator[Section]:
     yield Section("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
-        papers = {query.query_id: query.paper_id for query in study.queries}
+        papers = study.snapshot.papers
         told = sentences(
             "grades.settled",
             pairs=len(study.decisions),
@@ -194,15 +194,17 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
-    """The share of all pairs, with whole queries as the units of chance."""
-    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level)
+    """The share of all pairs, with whole query papers as the units of chance."""
+    papers = [study.snapshot.papers[name] for name in hits]
+    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
     return measured(share, SHARE)
 
 
 def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
     """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    interval = mean_interval(values, level=study.level, least=0, most=most)
+    papers = [study.snapshot.papers[query_id] for query_id in sorted(counts)]
+    interval = mean_interval(values, level=study.level, least=0, most=most, papers=papers)
     return number(float(values.mean()), MEAN, interval)
 
 

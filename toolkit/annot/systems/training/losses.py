@@ -1,8 +1,10 @@
 """Losses of training, in torch, which everything here imports when it is called.
 
-Distances between papers are those that the systems rank with. The plan of transport comes from `transport.plans` and is
-constant in the backward pass: at fixed masses the gradient of min <D, P> - eps h(P) in D is the plan itself, which is
-how GeomLoss, that Aspire was trained with, differentiates, too.
+Distances between papers are those that the systems rank with, but for transport. As Aspire was trained with GeomLoss,
+its distance in training is the whole minimum, min <D, P> + eps KL(P | x y), and is differentiated by all that it
+depends on: by D, of which the gradient is the plan, and by the masses x and y, of which the gradients are the dual
+potentials. The masses are softmaxes of the smallest distances, and the gradient flows on through them. Plan and
+potentials come from `transport.plans`; at the minimum they need no gradient of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.systems.training.recipes import Distance
-from annot.systems.transport import by_transport
+from annot.systems.transport import plans
 
 Aligned = tuple[int, int]
 """The sentences of the query and of the other paper that another encoder aligned."""
@@ -66,12 +68,14 @@ def chosen(distances: Any, heat: Heat, aligned: Aligned | None) -> Any:
 
 
 def transport(distances: Any, heat: Heat, aligned: Aligned | None) -> Any:
-    """<D, P> over the plan of entropic transport."""
+    """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, that follow from D."""
     import torch
 
-    parts = [-distances.detach().double().cpu().numpy()]
-    (plan,) = by_transport(parts, temperature=heat.temperature, eps=heat.eps).weights
-    return (distances * torch.from_numpy(plan).to(distances)).sum()
+    x, y = (torch.softmax(-distances.min(dim=dim).values.double() / heat.temperature, dim=0) for dim in (1, 0))
+    found = plans(*(of.detach().double().cpu().numpy()[None] for of in (distances, x, y)), eps=heat.eps)
+    plan, by_x, by_y = (torch.from_numpy(of[0]).to(x) for of in (found.plans, found.by_x, found.by_y))
+    # The first term is zero, and has the plan as its gradient.
+    return (((distances - distances.detach()) * plan).sum() + (x * by_x).sum() + (y * by_y).sum()).to(distances)
 
 
 def attention(distances: Any, heat: Heat, aligned: Aligned | None) -> Any:

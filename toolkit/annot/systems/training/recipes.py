@@ -22,7 +22,7 @@ Loss = Literal["triplet", "softmax"]
 LOSSES: tuple[Loss, ...] = ("triplet", "softmax")
 Distance = Literal["vector", "context aligned", "abstract aligned", "single", "transport", "attention"]
 """L2 of two vectors; of two sentences that another encoder aligned, by the contexts or by themselves; of the nearest
-two; <D, P> over the plan of transport; <D, A> over attention weights."""
+two; the minimum of transport, entropy and all; <D, A> over attention weights."""
 
 
 @dataclass(frozen=True, slots=True)

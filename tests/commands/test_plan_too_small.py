@@ -1,0 +1,36 @@
+"""`annot plan` says what the study is too small to show, before anybody judges."""
+
+from __future__ import annotations
+
+import small_study
+from annot.records import Pool, Query
+from annot.steps import plan
+from annot.store import people, pools, queries
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+
+
+def planned(ws: Workspace) -> tuple[str, ...]:
+    return plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=True).notes
+
+
+def test_a_small_plan_says_what_it_cannot_show_and_how_many_papers_would(ws: Workspace) -> None:
+    small_study.build(ws, judged=0)
+    assert planned(ws) == (
+        "the study is too small to show that an assessor is stricter or more lenient than the others: each needs at "
+        "least 10 query papers together with others, and has 4",
+        "the study is too small for some intervals of agreement: those of medians need 6 query papers of a facet, "
+        "those of means 4, and method has 4",
+    )
+
+
+def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
+    small_study.build(ws, judged=0)
+    with open_store(ws.database_url) as store, store.begin() as session:
+        added = [Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(5, 11)]
+        queries.put_queries(session, (*small_study.QUERIES, *added))
+        known = pools.read_pools(session)
+        drawn: list[Pool] = [*known.values(), *(small_study.pool_of(query.paper_id) for query in added)]
+        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+        assert len(people.read_assessors(session)) == 3
+    assert not any("too small" in note for note in planned(ws))
