@@ -2,10 +2,10 @@
 
     python benchmarks/reusability.py [--studies 200] [--papers 6 12 25 50]
 
-Each paper has two facets and one pool of eight methods, 13 papers a method in turns, from rankings of 100 of 400
-papers. 5 to 60 of these are relevant (grade 2 or 3 in a facet), twice as many have grade 1; a method sees how relevant
-a paper is, with noise of its own and noise that all methods share. Where methods find alone, others do not see how
-relevant these papers are. The collections:
+Each paper has two facets and one pool of eight methods, 13 papers a method in turns, from rankings of 60 of 300
+papers. 10 to 60 of these are relevant (grade 2 or 3 in a facet), twice as many have grade 1; a method sees how relevant
+a paper is, with noise of its own and noise that all methods share. What a method finds alone it puts high, and
+the others see nothing in it. The collections:
 
 - `fair`: all methods see everything. `copies`: the same, and of the eight methods each two are nearly one.
 - `few papers`: each method finds 15% of the relevant papers alone, in one query paper of eight.
@@ -15,7 +15,15 @@ relevant these papers are. The collections:
   over query papers with a standard deviation as large as the mean.
 
 Prints, of 100 studies, how many are called care, fair, and not known; where one method finds alone, how often it is
-named; and the loss of that method, or the mean of all, without noise from few papers.
+named; and the mean loss of that method, or of all. Measured with 200 studies:
+
+                 papers   care   fair   open  named   loss
+    fair             12    0.0  100.0    0.0         0.011
+    copies           12    0.0  100.0    0.0         0.010
+    few papers       12    0.0    0.0  100.0         0.032
+    at the edge      12    1.5    1.0   97.5    1.5  0.058
+    one in ten       12   90.0    0.0   10.0   90.0  0.137
+    clumped          12   26.5    0.0   73.5   26.5  0.117
 """
 
 from __future__ import annotations
