@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from annot.evaluation.comparisons import FEWEST_PAPERS, RunComparison, Verdict, 
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.evaluation.restated import Restated
+from annot.folds.grouped import test_folds
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
@@ -27,6 +27,7 @@ TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
+TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
 PLAIN = "mean over queries"
 AVERAGES = ("test", "dev", "plain")
@@ -198,7 +199,11 @@ def of_runs(
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
                 if not members:
-                    raise InputError(f"{facet}: no development fold on record", hint="draw folds: `annot query folds`")
+                    hint = "--average plain takes all queries" if splits else "draw folds: `annot query folds`"
+                    raise InputError(f"{facet}: no query in a development fold on record", hint=hint)
+            if average == "test" and (tested := _tested(members, folds)) != members:
+                notes += _left_out(facet, members - tested) if convention == conventions[0] else []
+                members = tested
             whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering
@@ -249,15 +254,25 @@ def of_runs(
     )
 
 
+def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """The queries of the test folds, where the others are for development; all, where one is in no fold."""
+    tested = {query_id for fold in test_folds(folds) for query_id in fold}
+    return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
+
+
+def _left_out(facet: str, others: Collection[str]) -> list[str]:
+    return [f"{facet}: {len(others)} queries outside the test fold are left out; `--average plain` takes all"]
+
+
 def _average_of(
     members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":
         return _Average(facet, (tuple(sorted(members)),), DEV, papers)
-    folds = tuple(splits[name] for name in sorted(splits) if re.fullmatch(r"fold\d+_test", name))
+    folds = test_folds(splits)
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
-        return _Average(facet, folds, TEST, papers)
+        return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, papers)
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
