@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from annot.errors import InputError, MissingInput
 from annot.formats.json_lines import json_lines
@@ -22,6 +23,10 @@ WITHOUT_IDS = (
     (r"\bannotation \d+", "a later annotation"),
 )
 HINT = "write them with `annot qrels`"
+SHORT_HINT = (
+    "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave these pairs "
+    'out with `annot qrels --partial`, or take them with `annot qrels --allow-single "why"`'
+)
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
@@ -98,8 +103,11 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     raise InputError(
         f"{len(faults)} pair(s) have no final grade",
         faults=faults,
-        hint="finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
-        "with --adjudicator), or take what is settled with --partial",
+        hint=SHORT_HINT
+        if len(faults) == len(outcome.short)
+        else "finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
+        "with --adjudicator), or take what is settled with --partial"
+        + (f"; of those with too few judgements: {SHORT_HINT}" if outcome.short else ""),
     )
 
 
@@ -110,5 +118,17 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
-    faults += [f"{' '.join(pair)}: returned to an assessor, who has not answered yet" for pair in outcome.waiting]
-    return faults + [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
+    faults += [
+        f"{' '.join(pair)}: returned to an assessor, who has not answered yet; `annot adjudicate return` with --undo "
+        "takes it back"
+        for pair in outcome.waiting
+    ]
+    short = set(outcome.short)
+    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete if pair not in short]
+    return faults + too_few(outcome)
+
+
+def too_few(outcome: Outcome) -> list[str]:
+    """The pairs that have fewer judgements than planned and that no present assessor will complete."""
+    given = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
+    return [f"{' '.join(pair)}: {given[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
