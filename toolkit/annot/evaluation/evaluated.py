@@ -102,18 +102,27 @@ class _Average(NamedTuple):
     facet: str
     folds: tuple[tuple[str, ...], ...]
     kind: str
-    papers: Mapping[str, str]
+    papers: Mapping[str, str] | None
+    """None where queries are independent."""
+
+    @property
+    def unit(self) -> str:
+        """What the units of chance are."""
+        return "query" if self.papers is None else "query paper"
+
+    def unit_of(self, query_id: str) -> str:
+        return query_id if self.papers is None else self.papers[query_id]
 
     def sizes(self) -> Array:
         return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
 
     def sums(self, values: Mapping[str, float]) -> Array:
         """The sum over the queries of each paper in each fold: shape (P, S)."""
-        rows = sorted({self.papers[query_id] for fold in self.folds for query_id in fold})
+        rows = sorted({self.unit_of(query_id) for fold in self.folds for query_id in fold})
         sums = np.zeros((len(rows), len(self.folds)))
         for place, fold in enumerate(self.folds):
             for query_id in fold:
-                sums[rows.index(self.papers[query_id]), place] += values[query_id]
+                sums[rows.index(self.unit_of(query_id)), place] += values[query_id]
         return sums
 
 
@@ -124,7 +133,7 @@ def of_runs(
     judgements: tuple[Judgement, ...],
     *,
     facets: Mapping[str, str],
-    papers: Mapping[str, str],
+    papers: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
     demonstrations: Collection[str],
@@ -138,8 +147,9 @@ def of_runs(
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
-    each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
+    facets, papers: the facet and the paper of each query; papers None takes the queries as independent. judgements:
+    those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
+    one are one line and one side of a comparison.
     demonstrations: runs that were trained on what they are tested on; they are measured, and compared with nothing.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
@@ -222,6 +232,7 @@ def of_runs(
                     facet,
                     {system: whole.sums(of_system) for system, of_system in compared.items()},
                     whole.sizes(),
+                    unit=whole.unit,
                     convention=convention,
                     measure=primary,
                     level=level,
@@ -254,7 +265,7 @@ def _left_out(facet: str, others: Collection[str]) -> list[str]:
 
 
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str], average: str
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":
@@ -278,7 +289,7 @@ def _line(
     intervals = {}
     for name in names:
         sums = average.sums({query_id: mean[query_id][name] for query_id in members})
-        intervals[name] = ratio_interval(sums, sizes, level=level, unit="query paper")
+        intervals[name] = ratio_interval(sums, sizes, level=level, unit=average.unit)
     of_each = [mean_over_folds(values, average.folds) for values in runs]
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
@@ -296,7 +307,7 @@ def _beside_chance(
             for query_id in fold
         }
     )
-    interval = ratio_interval(sums, average.sizes(), level=level, unit="query paper", least=-1.0)
+    interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
     if isinstance(interval, Interval):
         above = interval.low > 0
     else:

@@ -235,7 +235,7 @@ class TrainingSettings(Section):
 
 
 class AgreementSettings(Section):
-    """The intervals over whole queries."""
+    """The intervals over query papers."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""

@@ -113,7 +113,15 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
     """The scores before each top-up of the pools beside those of now, where there was one."""
     found = evaluated.restated
     if found is not None:
-        rows = [{"score": one, "before": [number(value, MEASURE) for value in one.values[:-1]]} for one in found.scores]
+        above = {(line.facet, line.run) for line in evaluated.lines if line.above_chance}
+        rows = [
+            {
+                "score": one,
+                "before": [number(value, MEASURE) for value in one.values[:-1]],
+                "like_chance": (one.facet, one.run) not in above,
+            }
+            for one in found.scores
+        ]
         before = [f"Before version {one.version}" for one in found.topups]
         yield table("runs.restated", rows, restated=found, before=before)
 
