@@ -28,6 +28,8 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
             judgement("flagged", "a1", 1),
             judgement("flagged", "a2", 1, flags=("another account",)),
         ],
+        per_pair=2,
+        accepted=(),
     )
     assert [(one.doc_id, one.grade, one.origin) for one in settled.agreed] == [("same", 2, "agreed")]
     assert [one.doc_id for one in settled.disputed] == ["apart", "unsure"]
@@ -36,14 +38,28 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
 
 def test_two_who_could_not_judge_are_a_dispute_not_an_agreement() -> None:
     both = [judgement("same", name, None, cannot_judge="no abstract") for name in ("a1", "a2")]
-    settled = settle({("q", "same"): ("a1", "a2")}, both)
+    settled = settle({("q", "same"): ("a1", "a2")}, both, per_pair=2, accepted=())
     assert not settled.agreed
     assert len(settled.disputed) == 1
 
 
 def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
-    settled = settle({("q", "same"): ("a1", "a2")}, [judgement("same", name, 1) for name in ("a1", "a3")])
+    given = [judgement("same", name, 1) for name in ("a1", "a3")]
+    settled = settle({("q", "same"): ("a1", "a2")}, given, per_pair=2, accepted=())
     assert settled.incomplete == (("q", "same"),)
+
+
+@pytest.mark.parametrize(
+    ("team", "per_pair", "accepted", "complete"),
+    [(("a1",), 2, (), False), (("a1",), 2, (("q", "same"),), True), (("a1",), None, (), True), ((), 2, (), False)],
+    ids=["one of two", "taken all the same", "imported", "nobody's"],
+)
+def test_a_pair_needs_as_many_judgements_as_planned_whoever_left(
+    team: tuple[str, ...], per_pair: int | None, accepted: tuple[tuple[str, str], ...], complete: bool
+) -> None:
+    settled = settle({("q", "same"): team}, [judgement("same", "a1", 1)], per_pair=per_pair, accepted=accepted)
+    assert bool(settled.agreed) is complete
+    assert settled.incomplete == settled.short == (() if complete else (("q", "same"),))
 
 
 def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2"), *, query: str = "q") -> Dispute:

@@ -48,7 +48,7 @@ def build(ws: Workspace, *, judged: int) -> None:
         accounts = [("a1", "ann@example.org"), ("a2", "bob@example.org"), ("j1", "joe@example.org")]
         people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in accounts])
         digest = str(len(plan_lines(plan)))
-        people.replace_plan(session, plan, plan=people.Plan(digest, 13, RECORDED))
+        people.replace_plan(session, plan, plan=people.Plan(digest, 13, RECORDED, 2))
         given = [judgement(one) for one in plan if one.position <= judged]
         judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
         settled = [

@@ -128,7 +128,8 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
         {"query-id": query, "corpus-ids": [f"d{at}" for at in range(DOCUMENTS)]} for query in sorted(QUERIES)
     ]
     card = released["README.md"].decode()
-    assert "31 pairs with a final grade. Each pair has 1 to 3 judgements; an adjudicator settled" in card
+    counted = "7 pairs have 3 judgements, 23 pairs have 2 judgements, 1 pair has 1 judgement"
+    assert f"31 pairs with a final grade. {counted}; an adjudicator settled" in card
     assert "Rank the judged papers" in card
     assert "the papers judged for each query" in card
     assert 'annotations_creators:\n- "found"' in card

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from annot.formats.csfcube import Material
 from annot.release.collection_facts import CollectionFacts, Terms
+from annot.report.words import sentence
 from annot.settings.sections import CollectionSettings
 from annot.study.corpus_facts import CorpusFacts
 
@@ -31,6 +32,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
                 "grades": tuple(sum(one.grade == grade for one in decisions) for grade in range(4)),
                 "adjudicated": sum(one.origin == "adjudicated" for one in decisions),
                 "overruled": sum(one.grade not in given[one.query_id, one.doc_id] for one in decisions),
+                "doubly": len(decisions),
             }
         )
     years = [paper.year for paper in material.papers if paper.year is not None]
@@ -68,7 +70,10 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "studio_versions": ("1.23.2",),
             "assessors": 4,
             "adjudicators": 1,
-            "per_pair": 2,
+            "planned_per_pair": 2,
+            "given_to": ((2, sum(sizes)),),
+            "decided_by_judgements": ((2, len(material.decisions)),),
+            "accepted": (),
             "per_item": "2",
             "assignment": "per-query",
             "isolation": "project",
@@ -96,6 +101,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
                 ("together", "after", "Cohen's kappa", "undefined: one grade only", 0, 0),
             )
         ],
+        overruled=sentence("agreement.overruled"),
         interval_level=0.95,
         splits=(("all", "fold1_dev", 1),),
         hashes=(("corpus/papers.parquet", "0" * 64),),

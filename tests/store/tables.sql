@@ -39,6 +39,8 @@ CREATE TABLE plan (
     sha256 TEXT NOT NULL,
     seed BIGINT NOT NULL,
     created TEXT NOT NULL,
+    per_pair INTEGER,
+    vacant JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT plan_one CHECK (id = 1)
 );
@@ -89,6 +91,16 @@ CREATE TABLE trial (
     name TEXT NOT NULL,
     facts JSON NOT NULL,
     PRIMARY KEY (name)
+);
+
+CREATE TABLE accepted (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    why TEXT NOT NULL,
+    accepted_at TEXT NOT NULL,
+    PRIMARY KEY (query_id, doc_id),
+    CONSTRAINT accepted_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT accepted_why CHECK (why <> '')
 );
 
 CREATE TABLE adjudication (
@@ -239,11 +251,23 @@ CREATE TABLE returned (
     why TEXT NOT NULL,
     returned_at TEXT NOT NULL,
     withdrawn_at TEXT,
+    contested BOOLEAN DEFAULT false NOT NULL,
     PRIMARY KEY (query_id, doc_id, assessor, occasion),
     CONSTRAINT returned_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT returned_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT returned_occasion_from_2 CHECK (occasion >= 2),
     CONSTRAINT returned_why CHECK (why <> '')
+);
+
+CREATE TABLE shown_opinions (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    adjudicator TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    opinions JSON NOT NULL,
+    PRIMARY KEY (query_id, doc_id, adjudicator, sent_at),
+    CONSTRAINT shown_opinions_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT shown_opinions_adjudicator FOREIGN KEY(adjudicator) REFERENCES assessor (assessor)
 );
 
 CREATE TABLE split (

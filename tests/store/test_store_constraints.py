@@ -79,7 +79,8 @@ def execute(store: Store, *statements: str) -> None:
         ),
         ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 0, 1)"),
         ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1").replace("'', 1, '[]'", "'', 0, '[]'")),
-        ((), "INSERT INTO plan VALUES (2, '', 1, '')"),
+        ((), "INSERT INTO plan VALUES (2, '', 1, '', 2, '[]')"),
+        ((), "INSERT INTO accepted VALUES ('p1-method', 'd1', '', '')"),
         ((PROJECT,), PROJECT),
         ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1, 1, '[]')"),
         (

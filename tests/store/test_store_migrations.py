@@ -46,6 +46,9 @@ def test_a_frozen_study_of_the_first_version_is_migrated_with_every_judgement(fi
             assert [one.paper_type for one in queries.read_queries(session)] == [None, None]
             assert len(pools.read_pool(session, "p1").entries) == 3
             assert len(people.read_assignments(session)) == 7
+            drawn = people.read_plan(session)
+            assert drawn is not None
+            assert (drawn.per_pair, drawn.vacant) == (2, ())
             sent = {one.assessor: projects.read_tasks(session, one.project) for one in projects.read_projects(session)}
             assert runs.read_splits(session) == {"folds": {"test": ("p1-method",)}}
         # Newer columns come after those that were there.

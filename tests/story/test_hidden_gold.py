@@ -146,7 +146,7 @@ def gone_from_the_server(study: Study, pair: Pair) -> None:
 def leaving_with_a_hidden_pair_open(study: Study, own: set[Pair], answered: set[Pair]) -> None:
     """Hidden gold holds nobody who leaves, goes to nobody else, and stands in nobody's plan."""
     ws = study.workspace
-    left = assessor_leaving.leave(ws, "a3", successor=None, offline=False, dry_run=False)
+    left = assessor_leaving.leave(ws, "a3", successor=None, contest=False, offline=False, dry_run=False)
     assert (left.open, left.kept) == (0, len(own))
     for withdrawn in (1, 0):
         pushed = push.push(ws, dry_run=False, advance=quietly)

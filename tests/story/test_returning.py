@@ -160,6 +160,40 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     told = " ".join((study.folder / "exports" / "datasheet.md").read_text(encoding="utf-8").split())
     assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
 
+    # So can a pair that is settled: its decision stands no longer, and the adjudicator gets it again as another task.
+    assert annot("adjudicate", "return", *settled, "--to", "a1", "--why", "Is it the same method?").exit_code == 0
+    assert "returned to an assessor" in annot("qrels").stderr
+    annot("push")
+    study.answer("a1", next_task(study, "a1")["id"], 3)
+    annot("pull")
+    assert annot("status", "--json").data["open"] == 1
+    first = {task["id"]: task for task in study.on_server("j1", "adjudicate")}
+    assert annot("adjudicate", "push").exit_code == 0
+    (once_more,) = [task for task in study.on_server("j1", "adjudicate") if task["id"] not in first]
+    assert {once_more["data"]["rating_a"], once_more["data"]["rating_b"]} == {"2 Similar", "3 Near-identical"}
+    study.answer("j1", once_more["id"], 0)
+    assert annot("adjudicate", "pull").exit_code == 0
+    assert annot("adjudicate", "push").exit_code == 0
+    assert len(study.on_server("j1", "adjudicate")) == len(first) + 1
+    assert annot("qrels").exit_code == 0
+    assert f"{settled[0]} 0 {settled[1]} 0\n" in (study.folder / "exports" / "qrels.txt").read_text(encoding="utf-8")
+    views = annot("trace", *settled, "--json").data["shown"]
+    assert [sorted(grade for _, grade in one["grades"]) for one in views] == [[1, 2], [2, 3]]
+
+    # Whoever leaves with a returned pair unanswered blocks nothing: the next push withdraws the task.
+    assert annot("adjudicate", "return", *agreed, "--to", "a2", "--why", "Read the candidate again.").exit_code == 0
+    assert annot("push").exit_code == 0
+    assert annot("status", "--json").data["waiting"] == 1
+    tasks = len(study.on_server("a2"))
+    left = annot("assessor", "leave", "a2", "--json").data
+    assert (left["returned"], left["to_withdraw"]) == ([list(agreed)], 1)
+    assert annot("push").exit_code == 0
+    assert len(study.on_server("a2")) == tasks - 1
+    found = annot("status", "--json").data
+    assert (found["waiting"], found["to_withdraw"]) == (0, 0)
+    assert "annot push" not in found["next_command"]
+    assert annot("qrels").exit_code == 0
+
 
 def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: Study) -> None:
     annot = partial(command_line.annot, folder=study.folder)
@@ -208,10 +242,7 @@ def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: St
 
 def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     annot = partial(command_line.annot, folder=study.folder)
-    disputed, settled, *_, unjudged = sorted(study.planned()["a1"])
-    annot("adjudicate", "push")
-    study.judge("j1", {settled: None}, "adjudicate")
-    annot("adjudicate", "pull")
+    disputed, *_, unjudged = sorted(study.planned()["a1"])
 
     def refused(pair: Pair, to: str, *more: str, why: str = WHY) -> str:
         result = annot("adjudicate", "return", *pair, "--to", to, *(more or ("--why", why)))
@@ -219,7 +250,6 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
         assert result.stdout == ""
         return result.message()
 
-    assert "its adjudicator can change that" in refused(settled, "a1")
     assert "a2 has not judged it" in refused(unjudged, "a2")
     assert "it is of a1, a2" in refused(disputed, "a3")
     assert "not in this study" in refused(("no-such", disputed[1]), "a1")

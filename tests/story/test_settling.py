@@ -227,6 +227,10 @@ def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:
     with open_store(disputed.workspace.database_url) as store, store.read() as session:
         history = [one.record for one in adjudications.read_history(session, *pair)]
     assert [(one.revision, one.grade) for one in history] == [(1, 1), (2, 2)]
+    first, second = (one.at for one in trace.trace(disputed.workspace, *pair).shown)
+    assert first is not None
+    assert second is not None
+    assert first < second
     qrels.write(disputed.workspace, partial=True)
     assert decided(disputed)[pair]["grade"] == 2
 
@@ -255,6 +259,23 @@ def test_a_grade_changed_after_the_push_withdraws_or_renews_what_is_not_settled(
     assert (decided(disputed)[answered]["origin"], decided(disputed)[answered]["grade"]) == ("adjudicated", 3)
     assert decided(disputed)[agreeing]["origin"] == "agreed"
     assert differing not in decided(disputed)
+    # The record says what the task showed when it was answered, not what was answered since.
+    assert seen_by_adjudicator(disputed, answered) == [shown_on(before[answered])]
+    assert seen_by_adjudicator(disputed, differing) == []
+    disputed.judge("j1", {differing: 0}, "adjudicate")
+    fetch(disputed)
+    assert seen_by_adjudicator(disputed, differing) == [shown_on(after[differing])]
+    assert shown_on(after[differing]) != shown_on(before[differing])
+
+
+def seen_by_adjudicator(study: Study, pair: Pair) -> list[list[str]]:
+    views = trace.trace(study.workspace, *pair).shown
+    assert all(one.on_record and one.at for one in views)
+    return [[str(grade) for _, grade in one.grades] for one in views]
+
+
+def shown_on(task: dict[str, Any]) -> list[str]:
+    return [task["data"][place].split()[0] for place in ("rating_a", "rating_b")]
 
 
 def judgement_lines(study: Study, name: str) -> dict[Pair, str]:

@@ -229,6 +229,8 @@ class Returned(OfPair):
     """ISO 8601, UTC."""
     withdrawn_at: str | None = None
     """When it was taken back; an answer to it does not count then."""
+    contested: bool = False
+    """Of one that was taken back: an adjudicator decides on the pair, also where the grades are equal."""
 
     @property
     def asked(self) -> Asked:

@@ -102,12 +102,23 @@ def plan_check(ws: "Workspace") -> Answer:
     return Answer(found, told("checked", found=found), finding=needs_a_person(found.faults))
 
 
-@command("plan withdraw")
-def plan_withdraw(ws: "Workspace", queries: PlannedQueriesOption = None, dry_run: DryRunOption = False) -> Answer:
-    """Delete from the plan what was sent to nobody, so that it can be drawn anew."""
-    from annot.steps import plan as step
+@command("plan withdraw", server=True)
+def plan_withdraw(
+    ws: "Workspace",
+    queries: PlannedQueriesOption = None,
+    sent: Annotated[
+        bool, flag("--sent", "Also take back the named queries that were sent, if they have no answer yet.")
+    ] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Take pairs that were never sent out of the plan, so that it can be drawn again.
 
-    count = step.withdraw(ws, queries=tuple(queries or ()), dry_run=dry_run)
+    With --sent, the tasks of the named queries are deleted from Label Studio, too. It is asked first, and again just
+    before the tasks are deleted: a query with an answer stays.
+    """
+    from annot.steps import plan_withdraw as step
+
+    count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
     return Answer({"assignments": count}, f"{count} assignments withdrawn")
 
 

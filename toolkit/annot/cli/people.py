@@ -17,6 +17,14 @@ PersonArgument = Annotated[str, argument("The person's name in the study, such a
 OfflineOption = Annotated[
     bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
 ]
+ToAdjudicatorOption = Annotated[
+    bool,
+    flag(
+        "--to-adjudicator",
+        "Pairs that were returned to the person and are not answered go to an adjudicator. Without it, they have again "
+        "the decision that they had.",
+    ),
+]
 
 
 @command("assessor add", server=True)
@@ -83,6 +91,7 @@ def assessor_replace(
     ws: "Workspace",
     assessor: PersonArgument,
     by: Annotated[str, option("Who gets the open pairs.", "--by")],
+    to_adjudicator: ToAdjudicatorOption = False,
     offline: OfflineOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -92,22 +101,26 @@ def assessor_replace(
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=by, offline=offline, dry_run=dry_run)
+    found = step.leave(ws, assessor, successor=by, contest=to_adjudicator, offline=offline, dry_run=dry_run)
     return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
 @command("assessor leave", server=True)
 def assessor_leave(
-    ws: "Workspace", assessor: PersonArgument, offline: OfflineOption = False, dry_run: DryRunOption = False
+    ws: "Workspace",
+    assessor: PersonArgument,
+    to_adjudicator: ToAdjudicatorOption = False,
+    offline: OfflineOption = False,
+    dry_run: DryRunOption = False,
 ) -> Answer:
     """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
 
-    Where nobody is left, a pair is not assigned until somebody is added. The next `annot push` changes the projects
-    accordingly.
+    A pair that no other can take has no final grade until you add a person and run `annot plan`. The next `annot push`
+    changes the projects accordingly.
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=None, offline=offline, dry_run=dry_run)
+    found = step.leave(ws, assessor, successor=None, contest=to_adjudicator, offline=offline, dry_run=dry_run)
     return Answer(found, told("left", found=found, dry_run=dry_run))
 
 

@@ -30,7 +30,7 @@ def run(
         for one in made
         if one.given_up
     )
-    return Answer(made, table("files.runs", made), tuple(notes))
+    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)

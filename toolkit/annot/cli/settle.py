@@ -144,7 +144,7 @@ def adjudicate_status(
 
         back = returning.listing(ws)
         text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, table="adjudicate status --returned")
+        return Answer(back, text, returning.notes(back), table="adjudicate status --returned")
     from annot.steps import adjudicate as step
 
     found = step.status(ws)
@@ -157,13 +157,24 @@ def qrels(
     partial: Annotated[
         bool, flag("--partial", "Write what is settled although pairs are still open; they stay unjudged.")
     ] = False,
+    allow_single: Annotated[
+        str | None,
+        option(
+            "Why pairs count with fewer judgements than planned, after an assessor left; every page repeats it.",
+            "--allow-single",
+        ),
+    ] = None,
 ) -> Answer:
-    """Write the final grades as TREC qrels."""
+    """Write the final grades as TREC qrels.
+
+    Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
+    """
     from annot.steps import qrels as step
 
-    written = step.write(ws, partial=partial)
+    written = step.write(ws, partial=partial, allow_single=allow_single)
     text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
-    return Answer(written, f"{text}\n\n{written.path}: {written.pairs} pairs", written.notes)
+    left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
+    return Answer(written, f"{text}\n\n{written.path}: {written.pairs} pairs{left_out}", written.notes)
 
 
 @command("qrels compare", csv=True)

@@ -111,6 +111,8 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
         f"repeats; plan {planned.sha256[:12]}"
     )
+    for note in planned.notes:
+        tell(f"     {note}")
     with watch("sending tasks") as advance:
         pushed = push.push(ws, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")

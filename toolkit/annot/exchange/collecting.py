@@ -122,7 +122,8 @@ def collect(
         accounts = accounts_of(lines, present[project.assessor], others)
         # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
         asked_before = (*tasks[project.project], *(asked for asked, _ in lines))
-        ours = {**own[project.project], **{pair_key(*asked): asked for asked in asked_before}}
+        noted = {pair_key(*asked): asked for asked in asked_before}
+        ours = {**noted, **own[project.project]} if round == "adjudicate" else {**own[project.project], **noted}
         marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
         there = locate(gateway, project, marker=marker, own=ours)
         before = None if seen is None or there is None else seen.get(there.project_id)
@@ -135,7 +136,7 @@ def collect(
             if not pulled:
                 continue
         why_all = None if pulled else PROJECT_GONE if there is None else PROJECT_EMPTY
-        sent: Set[Asked] = tasks[project.project].keys()
+        sent: Set[Asked] = {ours[pair_key(*asked)] for asked in tasks[project.project]}
         if before is not None:
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}

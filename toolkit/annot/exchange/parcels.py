@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmodel import Session
@@ -17,7 +17,7 @@ from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.planning.telling_order import follows
 from annot.pooling import MANUAL
-from annot.records import Asked
+from annot.records import Asked, Judgement
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
 from annot.store.projects import Round
@@ -39,6 +39,8 @@ class Parcel:
     """By what each task asks."""
     whole: Sequence[Asked] = ()
     """The whole order, where these tasks are only the first of it."""
+    opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
+    """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
 
 
 def spec_of(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:

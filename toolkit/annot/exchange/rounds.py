@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
@@ -47,15 +48,18 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     """What may stand in a person's project, by its key on the server.
 
     Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
-    them, taken back or not. For an adjudicator it is every planned pair: a dispute may end, and its task stays where it
-    has an answer.
+    them, taken back or not. For an adjudicator it is every planned pair, again after it was returned to an assessor: a
+    dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
         asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
         asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
-        asked = {Asked(*assignment.pair) for assignment in people.read_assignments(session)}
+        planned = {assignment.pair for assignment in people.read_assignments(session)}
+        # At most as often again as the pair was put before an assessor.
+        times = Counter(returned.pair for returned in read_returned(session))
+        return {pair_key(*pair, at): Asked(*pair) for pair in planned for at in range(1, times[pair] + 2)}
     elif round == "labels":
         asked = {Asked(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
     else:

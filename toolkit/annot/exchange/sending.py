@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,12 +15,13 @@ from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
-from annot.records import Advance, Asked
+from annot.records import Advance, Asked, Judgement
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
+from annot.store.shown_opinions import note_opinions
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
 
@@ -75,7 +76,7 @@ def push_parcels(
     if not checked:
         check_parcels(ws, store, parcels, round=round)
     if dry_run:
-        return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
+        return Pushed(tuple(_promised(store, parcels, round)))
     rows: list[Sent] = []
     notes: list[str] = []
     waiting: list[str] = []
@@ -99,6 +100,19 @@ def push_parcels(
         raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
     later = tuple(f"{fault}, then run `{ROUNDS[round].push}` again" for fault in waiting)
     return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
+
+
+def _promised(store: Store, parcels: Sequence[Parcel], round: Round) -> Iterator[Sent]:
+    """What a push would do by the records alone: no server is asked."""
+    with store.read() as session:
+        known = projects.read_projects(session, round=round)
+        noted = {project: projects.read_tasks(session, project.project) for project in known}
+    for parcel in parcels:
+        there = {asked for project in known if project.assessor == parcel.assessor for asked in noted[project]}
+        there &= parcel.tasks.keys()
+        where = [project.url for project in known if project.assessor == parcel.assessor]
+        new = len(parcel.tasks) - len(there)
+        yield Sent(parcel.assessor, len(parcel.tasks), len(there), new, 0, 0, where[-1] if where else "not sent")
 
 
 def _send(
@@ -147,6 +161,7 @@ def _send(
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)
             note_shown(session, project.project, guidelines, since=since)
+            note_opinions(session, parcel.assessor, _now_shown(parcel, listed, ids), sent_at=since)
             if round == "adjudicate":
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
@@ -213,6 +228,18 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     return found, faults
+
+
+def _now_shown(
+    parcel: Parcel, listed: Sequence[StudioTask], ids: Mapping[Asked, int]
+) -> dict[Asked, Sequence[Judgement]]:
+    """The parcel's opinions that are on the server now: a task that was answered keeps those that it had."""
+    before = {task.task_id: opinions_in(task.data) for task in listed}
+    return {
+        asked: parcel.opinions[asked]
+        for asked, task_id in ids.items()
+        if asked in parcel.opinions and before.get(task_id) in (None, opinions_in(parcel.tasks[asked]["data"]))
+    }
 
 
 def _stale(

@@ -21,7 +21,7 @@ from annot.records import Source
 from annot.release.judging_facts import judging_facts
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
-from annot.report.words import sentences
+from annot.report.words import sentence, sentences
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Estimate, Undefined
 from annot.store.papers import corpus_sha256
@@ -73,6 +73,8 @@ class CollectionFacts:
     pool: dict[str, Any]
     judging: dict[str, Any]
     agreement: list[dict[str, Any]]
+    overruled: str
+    """What counts as overruled, in a sentence; the same in card, datasheet and report."""
     interval_level: float
     """Of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
@@ -90,8 +92,9 @@ class CollectionFacts:
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
     def total(self, count: str) -> Any:
-        """The sum over facets of `queries`, `pairs`, `judgements`, `adjudicated` or `overruled`."""
-        return sum(facet[count] for facet in self.facets)
+        """The sum over facets of a count; None where one has none."""
+        counts = [facet[count] for facet in self.facets]
+        return None if None in counts else sum(counts)
 
     @property
     def scale(self) -> str:
@@ -121,7 +124,8 @@ def facts_of(
         rejected=_rejected(study),
         sentence_labels=tuple(study.label_origins.items()),
         grades=settings.scale.names,
-        facets=list(_facets(study)),
+        facets=list(_facets(study, agreement)),
+        overruled=sentence("agreement.overruled"),
         pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
         agreement=list(_figures(agreement)),
@@ -167,22 +171,23 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
-def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
+def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:
     """Each facet's counts.
 
     `labels`: the sentence labels that make it; none where no sentence of its queries is on record. `grades[g]`: pairs
-    with the final grade g. `overruled`: pairs whose final grade nobody had given.
+    with the final grade g. `overruled`: as the report counts them; None while disputes are open. `doubly`: the pairs
+    with two grades or more, among which they are counted.
     """
     facet_of = study.facets
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    standing = [judgement for judgement in study.outcome.standing if judgement.counts]
-    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in (*counting, *standing)}
+    groups = {group.name: group for group in agreement.groups}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
     for facet, labels in study.ws.settings.facets.items():
         if facet in queries:
             decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
             grades = Counter(decision.grade for decision in decisions)
+            group = groups.get(facet)
             yield {
                 "facet": facet,
                 "labels": labels if facet in with_sentences else (),
@@ -191,9 +196,8 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
                 "judgements": judgements[facet],
                 "grades": tuple(grades[grade] for grade in study.ws.settings.scale.grades),
                 "adjudicated": sum(decision.origin == "adjudicated" for decision in decisions),
-                "overruled": sum(
-                    (decision.query_id, decision.doc_id, decision.grade) not in given for decision in decisions
-                ),
+                "overruled": 0 if group is None else None if group.not_settled else group.overruled.pooled.count,
+                "doubly": 0 if group is None else group.overruled.pooled.of,
             }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,6 +94,17 @@ class Study:
         """Those that only one assessor had."""
         agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
+
+    @property
+    def given_to(self) -> list[tuple[int, int]]:
+        """(assessors of a pair, planned pairs that have so many), the most first."""
+        return sorted(Counter(len(team) for team in self.outcome.planned.values()).items(), reverse=True)
+
+    @property
+    def accepted(self) -> list[tuple[str, int]]:
+        """(why, pairs with a final grade although they have fewer judgements than planned)."""
+        accepted = self.outcome.accepted
+        return sorted(Counter(accepted[one.pair] for one in self.decisions if one.pair in accepted).items())
 
     @property
     def open(self) -> int:

@@ -67,7 +67,10 @@ class Said:
     cannot_judge: str | None
     reason: str | None
     comment: str | None
+    at: str | None
+    """When this revision was given, by the server's clock; of the lead's word and of what is gone, when recorded."""
     judged_at: str | None
+    """When the person first answered."""
     recorded_at: str | None
     lead_time: float | None
     flags: tuple[str, ...]
@@ -79,11 +82,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ShownGrades:
-    """What one adjudicator saw beside the two texts: the policy, and the grades in the order shown."""
+    """What one adjudicator saw beside the two texts when they gave an answer: the policy, and the grades as shown."""
 
     adjudicator: str
+    revision: int
+    at: str | None
+    """When they gave the answer or changed it, by the server's clock."""
     ratings: str
     grades: tuple[tuple[str, int | None], ...]
+    on_record: bool
+    """The grades are those of the task that was sent. Otherwise they are those that people had given by then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,7 +235,7 @@ class TrainingSettings(Section):
 
 
 class AgreementSettings(Section):
-    """The intervals over whole queries."""
+    """The intervals over query papers."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
@@ -293,6 +293,9 @@ class AdjudicationSettings(Section):
 class EvaluationSettings(Section):
     relevant_from: Annotated[int, Field(ge=1)] = 2
     """The smallest grade that counts as relevant in binary measures."""
+    tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    """Of the measure, for `annot reusability`: what a system that came later may lose because its own finds are not
+    judged."""
     error_kinds: tuple[str, ...] = (
         *("salient aspects", "multiple aspects", "domain-specific similarities"),
         *("mechanistic similarities", "context dependence", "qualitative results"),

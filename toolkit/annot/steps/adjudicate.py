@@ -49,7 +49,7 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
             raise MissingInput("no judgements", hint="bring them in with `annot pull`")
         notes = []
         if outcome.incomplete:
-            notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
+            notes.append(f"{len(outcome.incomplete)} pair(s) have fewer judgements than planned; they wait")
         parcels = parcels_of(ws, store)
         given = {asked.pair for parcel in parcels for asked in parcel.tasks}
         if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
@@ -148,15 +148,15 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     parcels = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.pair] == person]
-        tasks = tasks_of(ws, material, [Asked(*one.pair) for one in mine])
-        if not hidden:
-            tasks = {
-                asked: adjudicate_task(
-                    task, shown_order(dispute, seed=ws.settings.seed), scale_names=ws.settings.scale.names
-                )
-                for dispute, (asked, task) in zip(mine, tasks.items(), strict=True)
-            }
-        parcels.append(Parcel(person, screen, instructions, tasks))
+        # A pair that came back to an assessor after it was settled is another task: the first one keeps its answer.
+        asked_of = {one.pair: Asked(*one.pair, 1 + outcome.reopened.get(one.pair, 0)) for one in mine}
+        tasks = tasks_of(ws, material, list(asked_of.values()))
+        opinions = {} if hidden else {asked_of[one.pair]: shown_order(one, seed=ws.settings.seed) for one in mine}
+        tasks |= {
+            asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
+            for asked, said in opinions.items()
+        }
+        parcels.append(Parcel(person, screen, instructions, tasks, opinions=opinions))
     return parcels
 
 

@@ -14,7 +14,7 @@ from annot.exchange.handed_on import unpulled
 from annot.names import check_name
 from annot.planning.handing_on import HandedOn, hand_on
 from annot.records import Asked, Assessor
-from annot.store import judgements, people, projects
+from annot.store import judgements, people, projects, returned
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
 from annot.study.outcome import answered_of
@@ -55,17 +55,22 @@ class Left:
     """The pairs that the successor could not take and somebody else did."""
     unassigned: tuple[tuple[str, str], ...]
     """(query_id, doc_id) of the pairs that nobody could take."""
+    returned: tuple[tuple[str, str], ...]
+    """(query_id, doc_id) of the pairs that were put before the person again and that they had not answered."""
+    contested: bool
+    """Whether an adjudicator decides on these; otherwise they have again the decision that they had."""
     repeats_gone: int
     to_withdraw: int
     """Tasks on the server that the next push withdraws."""
     sha256: str
 
 
-def leave(ws: Workspace, leaver: str, *, successor: str | None, offline: bool, dry_run: bool) -> Left:
+def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, offline: bool, dry_run: bool) -> Left:
     """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
 
-    offline: do not ask the server whether the person has answered more than was pulled. Raises InputError where they
-    have, and for people whom the study does not have or who left.
+    contest: pairs that were put before the person again, and that they have not answered, go to an adjudicator;
+    otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
+    than was pulled. Raises InputError where they have, and for people whom the study does not have or who left.
     """
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -77,11 +82,19 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, offline: bool, d
             found = _handed_on(ws, session, everyone, leaver, successor)
             answered = answered_of(session)
             sent = projects.read_sent(session).get(leaver, set())
+            back = [
+                one
+                for one in returned.read_returned(session)
+                if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
+            ]
             if dry_run:
                 session.rollback()
             else:
+                now = datetime.now(UTC).isoformat(timespec="seconds")
                 if everyone[leaver].left_on is None:
-                    people.set_left(session, leaver, datetime.now(UTC).isoformat(timespec="seconds"))
+                    people.set_left(session, leaver, now)
+                for one in back:
+                    returned.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
                 if found.given_up:
                     record_plan(ws, session, found.plan, handed_on=found.given_up)
         if found.given_up and not dry_run:
@@ -100,6 +113,8 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, offline: bool, d
             if successor is not None and moved.assessor is not None and moved.assessor != successor
         ),
         unassigned=tuple(moved.pair for moved in found.moved if moved.assessor is None),
+        returned=tuple(one.pair for one in back),
+        contested=contest,
         repeats_gone=found.repeats_gone,
         to_withdraw=sum(asked not in kept and (leaver, asked) not in answered for asked in sent),
         sha256=plan_sha256(found.plan),

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annot.diagnosis.findings import papers_needed
 from annot.errors import InputError, MissingInput
 from annot.names import check_name, known_query
 from annot.planning.drawing import draw_plan
-from annot.planning.handing_on import renumbered
 from annot.planning.too_small import papers_by_facet, papers_shared
 from annot.records import Assignment, Query
 from annot.report.words import sentences
 from annot.stats.clustered import FEWEST_QUERIES
 from annot.stats.medians import fewest_for_median
-from annot.store import judgements, people, projects
+from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.growth import refuse_growth
-from annot.study.plan_file import plan_sha256, record_plan, write_plan
-from annot.study.workspace import Workspace
+from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +92,23 @@ def make(
             shares={**recorded, **shares},
         )
         new = set(assignments) - set(standing)
-        added = Counter(query_id for query_id, _ in {one.pair for one in new})
+        per_pair = ws.settings.judging.per_pair
+        # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
+        known_pairs = {one.pair for one in standing}.union(before.vacant if before else ())
+        if before is not None and (before.per_pair or per_pair) < per_pair:
+            known_pairs = set()
+        given = {one.pair for one in new}
+        added = Counter(query_id for query_id, _ in given - known_pairs)
+        unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
         if not dry_run:
             with store.begin() as session:
                 refuse_growth(session, added, grow=grow)
                 people.set_shares(session, shares)
-                record_plan(ws, session, assignments)
-            write_plan(ws, assignments)
+                if new or before is None:
+                    record_plan(ws, session, assignments, per_pair=per_pair)
+            file = ws.pools / PLAN_FILE
+            if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
+                write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     needed = {
         "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
@@ -114,7 +123,11 @@ def make(
         before=len(standing),
         new=len(new),
         by_query=sorted(added.items()),
-        wants_grow=sent and new and dry_run and not grow,
+        filled=len(given & known_pairs),
+        unheeded=unheeded,
+        pairs=len(members),
+        sent=sent,
+        wants_grow=sent and added and dry_run and not grow,
         dry_run=dry_run,
         needed=needed,
         shared=sorted(set(shared.values())),
@@ -132,6 +145,20 @@ def make(
     )
 
 
+def _unheeded(
+    ws: Workspace, before: people.Plan, shares: Mapping[str, float], recorded: Mapping[str, float]
+) -> Iterator[str]:
+    """What was asked for otherwise than the plan on record was drawn, and changes nothing of it."""
+    if ws.settings.seed != before.seed:
+        yield f"seed {ws.settings.seed}"
+    yield from (f"share {name}={share:g}" for name, share in shares.items() if recorded.get(name, 1.0) != share)
+    manifest = ws.pools / MANIFEST_FILE
+    drawn = read_manifest(manifest, hint="draw it with `annot plan`") if manifest.is_file() else {}
+    for name in ("assignment", "repeats"):
+        if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
+            yield f"{name} {getattr(ws.settings.judging, name)}"
+
+
 def shares_of(given: Iterable[str]) -> dict[str, float]:
     """`a1=2` as a person and their share. Raises InputError with everything that is not of that form."""
     found: dict[str, float] = {}
@@ -147,38 +174,6 @@ def shares_of(given: Iterable[str]) -> dict[str, float]:
     if faults:
         raise InputError("the shares cannot be read", faults=faults)
     return found
-
-
-def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
-    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
-
-    `queries` limits it to these queries. Raises MissingInput when nothing is planned, InputError when nothing can be
-    taken back: people would go on with tasks that nobody knows of.
-    """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        standing = people.read_assignments(session)
-        if not standing:
-            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        known = {query.query_id: query for query in read_queries(session)}
-        chosen = {known_query(known, name).query_id for name in queries} or set(known)
-        sent = projects.read_sent(session)
-        bound = {asked.pair for of_person in sent.values() for asked in of_person}
-        bound |= {one.pair for one in judgements.read_judgements(session)}
-        leaving = {one for one in standing if one.query_id in chosen and one.pair not in bound}
-        if not leaving:
-            of = f" of {', '.join(sorted(chosen))}" if queries else ""
-            who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
-            raise InputError(f"every planned pair{of} was sent or judged{who}", hint="another plan needs a new study")
-        remaining = renumbered(one for one in standing if one not in leaving)
-        if remaining:
-            record_plan(ws, session, remaining)
-        else:
-            people.withdraw_plan(session)
-        if dry_run:
-            session.rollback()
-            return len(leaving)
-    write_plan(ws, remaining)
-    return len(leaving)
 
 
 def _wanted(

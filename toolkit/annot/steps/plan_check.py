@@ -44,7 +44,7 @@ def check(ws: Workspace) -> PlanCheck:
     faults = faults_of(
         plan,
         documents=documents,
-        per_pair=None if imported else ws.settings.judging.per_pair,
+        per_pair=recorded.per_pair,
         left={person.assessor for person in everyone if person.left_on is not None},
         answered=answered,
         settling=settling,

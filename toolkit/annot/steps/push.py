@@ -86,14 +86,13 @@ def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked
     """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
     notes = []
     with store.begin() as session:
-        plan = people.read_assignments(session)
+        plan, drawn = people.read_assignments(session), people.read_plan(session)
+        per_pair = (drawn and drawn.per_pair) or ws.settings.judging.per_pair
         bound = answered_of(session)
         bound |= {(name, asked) for name, own in projects.read_sent(session).items() for asked in own}
         changed = plan
         for name, answered in sorted(late.items()):
-            changed, returned = give_back(
-                changed, assessor=name, answered=answered, per_pair=ws.settings.judging.per_pair, bound=bound
-            )
+            changed, returned = give_back(changed, assessor=name, answered=answered, per_pair=per_pair, bound=bound)
             if returned:
                 notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
             if others := len(answered) - len(returned):

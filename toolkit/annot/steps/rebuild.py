@@ -98,8 +98,9 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
             lost.append(
                 f"what {without} of {len(drawn)} pools were drawn from: their rankings are not in pools/rankings"
             )
-        seed = int(read_manifest(ws.pools / MANIFEST_FILE, hint="draw it with `annot plan`")["seed"])
-        plan = people.Plan(plan_sha256(assignments), seed, datetime.now(UTC).isoformat(timespec="seconds"))
+        facts = read_manifest(ws.pools / MANIFEST_FILE, hint="draw it with `annot plan`")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        plan = people.Plan(plan_sha256(assignments), int(facts["seed"]), now, facts["per_pair"])
         corrected = [
             FacetLabels(row["paper_id"], tuple(row["labels"].split(",")), row["origin"], row.get("corrected_at"))
             for row in ledger.get("facet_labels", ())

@@ -72,9 +72,10 @@ def change_one(
 ) -> tuple[Change, ...]:
     """Put the pair before its assessor again, or take it back where it is not answered yet: the first answer counts.
 
-    The same once more changes nothing. Raises InputError for a pair that is not the assessor's, that they have not
-    judged, that has ended with an adjudication, or that waits for them already, and for a reason that is empty, too
-    long, or names somebody; and for taking back what was never returned or is answered.
+    The same once more changes nothing. An adjudicator's grade of the pair stands no longer, until it is taken back or
+    adjudicated again. Raises InputError for a pair that is not the assessor's, that they have not judged, or that waits
+    for them already, and for a reason that is empty, too long, or names somebody; and for taking back what was never
+    returned or is answered.
     """
     return _change(ws, [ReturnedLine(*pair, assessor, why)], None, undo=undo, dry_run=dry_run)
 
@@ -115,7 +116,12 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     if any(one.why == why for one in earlier):
         return None
     if earlier and (earlier[-1].asked, assessor) not in answered:
-        raise InputError(f"{' '.join(pair)}: waits for {assessor} already", hint="take it back with --undo, or wait")
+        raise InputError(
+            f"{' '.join(pair)}: waits for {assessor} already",
+            hint="wait for the answer, or take it back: "
+            f"`annot adjudicate return {' '.join(pair)} --to {assessor} --undo`",
+        )
+    _check_present(session, outcome, pair, assessor)
     _check_judged(session, outcome, pair, assessor)
     _check_why(ws, session, why)
     return Returned(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
@@ -172,10 +178,22 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
             standing = "adjudicated meanwhile"
         elif after is None and (one.assessor, one.asked) not in sent:
             standing = "not sent yet"
-        facts = {name: value for name, value in asdict(one).items() if name not in ("occasion", "withdrawn_at")}
+        facts = {
+            name: value for name, value in asdict(one).items() if name not in ("occasion", "withdrawn_at", "contested")
+        }
         return ReturnedPair(**facts, standing=standing, before=_answer(before) or "none", after=_answer(after))
 
     return tuple(map(told, sorted(outcome.returned, key=lambda one: (one.returned_at, one.asked))))
+
+
+def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
+    """How to take back what is not answered."""
+    waiting = [one for one in listed if one.standing in ("not sent yet", "waiting")]
+    if not waiting:
+        return ()
+    first = waiting[0]
+    command = f"annot adjudicate return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
+    return (f"{len(waiting)} pair(s) are not answered yet; to take one back: `{command}`",)
 
 
 def _answer(judgement: Judgement | None) -> str | None:
@@ -199,11 +217,20 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         raise InputError(f"{' '.join(pair)}: not of {assessor}", hint=f"it is of {', '.join(outcome.planned[pair])}")
 
 
+def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
+    """Raise InputError for a person who has left."""
+    left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+    if assessor in left:
+        others = [name for name in outcome.planned[pair] if name not in left]
+        raise InputError(
+            f"{' '.join(pair)}: {assessor} has left the study",
+            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
+        )
+
+
 def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError where there is nothing to think over, or it is too late."""
     name = " ".join(pair)
-    if pair in outcome.adjudications or pair in outcome.unjudgeable:
-        raise InputError(f"{name}: is adjudicated", hint="its adjudicator can change that: `annot adjudicate pull`")
     if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
         raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)

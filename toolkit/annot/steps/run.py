@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from annot.errors import MissingInput
 from annot.formats.trec import write_run
+from annot.ranking.small_corpora import trained_on_few
 from annot.records import Ranking, Source
+from annot.report.words import sentences
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
@@ -78,6 +80,13 @@ def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[
             made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name), given_up))
             advance(done, len(chosen))
     return tuple(made)
+
+
+def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
+    """What a reader of these runs must know."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        facts = {run.tag: run.facts for run in runs.read_runs(session)}
+    return sentences("commands.few_abstracts", few=trained_on_few({one.tag: facts[one.tag] for one in made}))
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.store import facet_labels, people, pools, projects, runs
+from annot.store import facet_labels, people, pools, projects
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
 from annot.store.queries import read_queries
@@ -57,6 +57,8 @@ class Status:
     """Facets whose guidelines are no longer those that were sent."""
     unassigned: int
     """Pairs that lack an assessor, since somebody left."""
+    accepted: int
+    """Pairs that count although they have fewer judgements than planned."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     next_command: str
@@ -74,7 +76,6 @@ def status(ws: Workspace) -> Status:
         answered = answered_of(session)
         outcome = outcome_of(session, ws.settings)
         sent_guidelines = read_guidelines(session)
-        imported = runs.judgements_imported(session)
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
@@ -104,9 +105,11 @@ def status(ws: Workspace) -> Status:
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         guidelines_changed=tuple(changed(ws, ws.settings.facets, sent_guidelines)),
-        unassigned=0
-        if imported
-        else sum(len(names) < ws.settings.judging.per_pair for names in outcome.planned.values()),
+        unassigned=sum(
+            len(names) < (outcome.per_pair or 0) and pair not in outcome.accepted
+            for pair, names in outcome.planned.items()
+        ),
+        accepted=len(outcome.accepted),
         to_withdraw=sum(
             (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
         ),
@@ -123,8 +126,13 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         (not people_there, "annot assessor add"),
         (not outcome.planned, "annot plan"),
         (not outcome.judgements, "annot push, and annot pull once people have judged"),
-        (outcome.incomplete, "annot pull"),
-        (outcome.waiting, "annot push, which sends what was returned, and annot pull once it is answered"),
+        (set(outcome.incomplete) - set(outcome.short), "annot pull"),
+        (outcome.short, "annot assessor add, then annot plan; or annot qrels --allow-single"),
+        (
+            outcome.waiting,
+            "annot push, which sends what was returned, and annot pull once it is answered (annot adjudicate return "
+            "--undo takes it back)",
+        ),
         (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
         (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
         (not documents, "annot agreement, annot qrels, annot report"),

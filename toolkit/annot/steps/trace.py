@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
+from annot.store.shown_opinions import ShownOpinions, read_opinions, shown_at
 from annot.study.corpus_facts import has_corpus, recorded_sha256
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
@@ -44,6 +46,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
+        opinions = read_opinions(session, query_id, doc_id)
     outcome = snapshot.outcome
     pool = snapshot.pools.get(query.paper_id)
     texts = papers.find_papers(ws.corpus, ids) if has_corpus(ws) else {}
@@ -73,7 +76,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         said=tuple(
             sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
         ),
-        shown=_shown(settled, outcome),
+        shown=tuple(_shown(settled, judged, opinions)),
         standing=_standing(pair, outcome),
         grade=None if decision is None else decision.grade,
         adjudicator=None if decision is None else decision.adjudicator,
@@ -183,25 +186,44 @@ def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
     origin = ("source", "annotation", "recorded_at")
     common = {name: getattr(sourced.record, name) for name in fields}
     common |= {name: getattr(sourced, name) for name in origin}
+    moment = None if sourced.ruling is not None else _moment(sourced)
+    common["at"] = moment or sourced.recorded_at
     if sourced.ruling is not None:
         common["source"] = f"{sourced.ruling} by the lead"
     return Said(**({"occasion": 1, "repeat": False, "reason": None} | common | own))
 
 
-def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[ShownGrades, ...]:
-    """What each adjudicator saw, by the latest of their answers."""
-    grades = {
-        (judgement.query_id, judgement.doc_id, judgement.assessor): judgement.grade for judgement in outcome.standing
-    }
-    views = {
-        settled.adjudicator: ShownGrades(
-            settled.adjudicator,
-            settled.ratings,
-            tuple((name, grades.get((settled.query_id, settled.doc_id, name))) for name in settled.shown),
-        )
-        for settled in (sourced.record for sourced in history)
-    }
-    return tuple(views.values())
+def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
+    """When the answer was given or changed; a changed one keeps the moment of the first in `judged_at`."""
+    return sourced.changed_at or sourced.record.judged_at
+
+
+def _shown(
+    settled: tuple[SourcedAdjudication, ...],
+    judged: tuple[SourcedJudgement, ...],
+    opinions: tuple[ShownOpinions, ...],
+) -> Iterator[ShownGrades]:
+    """What each adjudicator saw, for each answer that they gave."""
+    for sourced in settled:
+        answer, moment = sourced.record, _moment(sourced)
+        if sourced.ruling is not None or (answer.grade is None and answer.cannot_judge is None):
+            continue
+        sent = shown_at(opinions, answer.adjudicator, moment) if answer.ratings == "shown" else None
+        if sent is not None:
+            grades = tuple((name, grade) for name, grade, *_ in sent.opinions)
+        else:
+            given = {one.record.assessor: one.record.grade for one in _until(judged, moment)}
+            grades = tuple((name, given.get(name)) for name in answer.shown)
+        yield ShownGrades(answer.adjudicator, answer.revision, moment, answer.ratings, grades, sent is not None)
+
+
+def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator[SourcedJudgement]:
+    """The answers that were given by a moment, in their order."""
+    at = None if moment is None else datetime.fromisoformat(moment)
+    for sourced in judged:
+        given = _moment(sourced)
+        if sourced.record.counts and (at is None or given is None or datetime.fromisoformat(given) <= at):
+            yield sourced
 
 
 def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:

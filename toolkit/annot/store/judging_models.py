@@ -86,7 +86,7 @@ class GuidelinesRow(Row, table=True):
 
 
 class ReturnedRow(Row, table=True):
-    """A pair that was put before its assessor again; it came with the third version."""
+    """A pair that was put before its assessor again; it came with the third version, `contested` with a later one."""
 
     __tablename__ = "returned"
     __table_args__ = (
@@ -102,10 +102,15 @@ class ReturnedRow(Row, table=True):
     why: str = Field(sa_type=Text)
     returned_at: str = Field(sa_type=Text)
     withdrawn_at: str | None = Field(sa_type=Text)
+    contested: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
 
 
 class PlanRow(Row, table=True):
-    """The plan that the assignments make; there is one."""
+    """The plan that the assignments make; there is one.
+
+    per_pair: how many judgements each pair is to have; NULL where the judgements were imported. vacant: pairs that no
+    assignment names any more, since their assessors left. Both came with a later version.
+    """
 
     __tablename__ = "plan"
     __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
@@ -113,6 +118,24 @@ class PlanRow(Row, table=True):
     sha256: str = Field(sa_type=Text)
     seed: int = Field(sa_type=BigInteger)
     created: str = Field(sa_type=Text)
+    per_pair: int | None
+    vacant: tuple[tuple[str, str], ...] = Field(
+        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
+    )
+
+
+class AcceptedRow(Row, table=True):
+    """A pair whose final grade may rest on fewer judgements than were planned; it came with a later version."""
+
+    __tablename__ = "accepted"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="accepted_query"),
+        CheckConstraint("why <> ''", name="accepted_why"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    why: str = Field(sa_type=Text)
+    accepted_at: str = Field(sa_type=Text)
 
 
 class ProjectRow(Row, table=True):
@@ -191,6 +214,24 @@ class AdjudicationRow(RevisionRow, table=True):
     reason: str | None = Field(sa_type=Text)
     ratings: str = Field(sa_type=Text)
     shown: tuple[str, ...] = Field(sa_type=Listed)
+
+
+class ShownOpinionsRow(Row, table=True):
+    """What an adjudicator's task showed of the assessors' answers from one moment on; it came with a later version.
+
+    opinions: `[assessor, grade, why they could not judge, comment]`, in the order shown.
+    """
+
+    __tablename__ = "shown_opinions"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="shown_opinions_query"),
+        ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="shown_opinions_adjudicator"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    adjudicator: str = Field(primary_key=True, sa_type=Text)
+    sent_at: str = Field(primary_key=True, sa_type=Text)
+    opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=Listed)
 
 
 class TrialRow(Row, table=True):

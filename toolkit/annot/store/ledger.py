@@ -11,6 +11,7 @@ from sqlmodel import Session, SQLModel
 from annot.records import Source
 from annot.store.base import table
 from annot.store.judging_models import (
+    AcceptedRow,
     AdjudicationRow,
     AssessorRow,
     GoldRow,
@@ -29,7 +30,7 @@ Ledger = dict[str, list[dict[str, Any]]]
 
 ASKED_FOR: tuple[type[SQLModel], ...] = (QueryRow, FacetLabelsRow, AssessorRow, PoolAdditionRow)
 AS_IT_WAS: tuple[type[SQLModel], ...] = (
-    *(GuidelinesRow, ReturnedRow, TrialRow, TrialAssignmentRow, GoldRow),
+    *(GuidelinesRow, ReturnedRow, AcceptedRow, TrialRow, TrialAssignmentRow, GoldRow),
     *(SplitRow, RunRow, ImportRow),
 )
 REVISIONS: tuple[type[SQLModel], ...] = (JudgementRow, AdjudicationRow, TrialJudgementRow)

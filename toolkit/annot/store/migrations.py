@@ -8,12 +8,15 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
+from annot.records import Source
 from annot.store.base import LINE, table
 from annot.store.guidelines import History, in_force
 from annot.store.judging_models import (
+    AcceptedRow,
     GoldRow,
     GuidelinesRow,
     ReturnedRow,
+    ShownOpinionsRow,
     TaskRow,
     TaskSecretRow,
     TrialAssignmentRow,
@@ -128,6 +131,36 @@ def add_correction_times(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN corrected_at TEXT"))
 
 
+def add_completeness(connection: Connection) -> None:
+    """How many judgements a pair is to have, by the plan on record: the most that one has; none where all are imported.
+
+    Pairs that are taken with fewer: none were before.
+    """
+    table(AcceptedRow).create(connection, checkfirst=True)
+    if "per_pair" in {column["name"] for column in inspect(connection).get_columns("plan")}:
+        return
+    connection.execute(text("ALTER TABLE plan ADD COLUMN per_pair INTEGER"))
+    connection.execute(text("ALTER TABLE plan ADD COLUMN vacant JSON DEFAULT '[]' NOT NULL"))
+    connection.execute(
+        text(
+            "UPDATE plan SET per_pair = (SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM assignment WHERE occasion = 1 "
+            "GROUP BY query_id, doc_id) AS teams) "
+            f"WHERE NOT EXISTS (SELECT 1 FROM imported WHERE what IN ('{Source.CSFCUBE}', '{Source.FILE}'))"
+        )
+    )
+
+
+def add_shown_opinions(connection: Connection) -> None:
+    """What adjudicators' tasks showed; of those sent before none is on record."""
+    table(ShownOpinionsRow).create(connection, checkfirst=True)
+
+
+def add_contested(connection: Connection) -> None:
+    """Whether an adjudicator decides on a returned pair that was taken back; none did."""
+    if "contested" not in {column["name"] for column in inspect(connection).get_columns("returned")}:
+        connection.execute(text("ALTER TABLE returned ADD COLUMN contested BOOLEAN DEFAULT false NOT NULL"))
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -140,6 +173,9 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_guidelines_shown,
     add_pool_additions,
     add_correction_times,
+    add_completeness,
+    add_shown_opinions,
+    add_contested,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

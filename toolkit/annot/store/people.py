@@ -24,6 +24,10 @@ class Plan(NamedTuple):
     sha256: str
     seed: int
     created: str
+    per_pair: int | None = None
+    """How many judgements each pair is to have; None where the judgements were imported."""
+    vacant: tuple[tuple[str, str], ...] = ()
+    """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -120,7 +124,8 @@ def withdraw_plan(session: Session) -> int:
 
 def read_plan(session: Session) -> Plan | None:
     """What is known of the current plan; None when nothing is planned."""
-    return next(read_records(session, PlanRow, Plan), None)
+    found = next(read_records(session, PlanRow, Plan), None)
+    return found and found._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in found.vacant))
 
 
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:

@@ -20,11 +20,11 @@ def add_returned(session: Session, returned: Returned) -> None:
     insert_records(session, ReturnedRow, [returned])
 
 
-def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str) -> None:
-    """Note down that this one was taken back."""
+def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str, contested: bool = False) -> None:
+    """Note down that this one was taken back. contested: the pair goes to an adjudicator."""
     rows = table(ReturnedRow)
     mine = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
-    session.connection().execute(rows.update().where(*mine).values(withdrawn_at=withdrawn_at))
+    session.connection().execute(rows.update().where(*mine).values(withdrawn_at=withdrawn_at, contested=contested))
 
 
 def read_returned(session: Session) -> tuple[Returned, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 from annot.errors import InputError, MissingInput
 from annot.formats.json_lines import json_lines
 from annot.formats.judgement_lines import decided
+from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
 from annot.formats.trec import read_qrels, write_qrels
-from annot.records import Qrel
+from annot.records import Qrel, Query
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -22,6 +25,10 @@ WITHOUT_IDS = (
     (r"\bannotation \d+", "a later annotation"),
 )
 HINT = "write them with `annot qrels`"
+SHORT_HINT = (
+    "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave these pairs "
+    'out with `annot qrels --partial`, or take them with `annot qrels --allow-single "why"`'
+)
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
@@ -46,15 +53,16 @@ def without_ids(flag: str) -> str:
     return flag
 
 
-def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
-    """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
-    decisions = ws.exports / DECISIONS_FILE
+def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query]) -> tuple[Qrel, ...]:
+    """Write `exports/qrels.txt`, beside it each query's paper and each decision with its origin, and their manifest."""
+    decisions, papers = ws.exports / DECISIONS_FILE, ws.exports / QUERY_PAPERS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
     write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
+    write_file(papers, write_query_papers(queries))
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
-        files=[ws.qrels, decisions],
+        files=[ws.qrels, papers, decisions],
         inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
         facts={
             "pairs": len(outcome.qrels),
@@ -98,8 +106,11 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     raise InputError(
         f"{len(faults)} pair(s) have no final grade",
         faults=faults,
-        hint="finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
-        "with --adjudicator), or take what is settled with --partial",
+        hint=SHORT_HINT
+        if len(faults) == len(outcome.short)
+        else "finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
+        "with --adjudicator), or take what is settled with --partial"
+        + (f"; of those with too few judgements: {SHORT_HINT}" if outcome.short else ""),
     )
 
 
@@ -110,5 +121,17 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
-    faults += [f"{' '.join(pair)}: returned to an assessor, who has not answered yet" for pair in outcome.waiting]
-    return faults + [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
+    faults += [
+        f"{' '.join(pair)}: returned to an assessor, who has not answered yet; `annot adjudicate return` with --undo "
+        "takes it back"
+        for pair in outcome.waiting
+    ]
+    short = set(outcome.short)
+    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete if pair not in short]
+    return faults + too_few(outcome)
+
+
+def too_few(outcome: Outcome) -> list[str]:
+    """The pairs that have fewer judgements than planned and that no present assessor will complete."""
+    given = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
+    return [f"{' '.join(pair)}: {given[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]

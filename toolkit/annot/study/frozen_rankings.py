@@ -64,6 +64,11 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
+def method_settings(ws: Workspace) -> dict[str, Any]:
+    """What each method's ranking on disk was made with; nothing where there are no rankings."""
+    return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
+
+
 def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
     """The rankings as they are written: TREC runs whose topics are the query papers."""
     return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}

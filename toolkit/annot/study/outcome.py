@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlmodel import Session
 
 from annot.adjudication import Pair, Settlement, rulings_of, settle
 from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
 from annot.settings import Settings
-from annot.store.adjudications import read_adjudications
+from annot.store.accepted import read_accepted
+from annot.store.adjudications import SourcedAdjudication, read_sourced
 from annot.store.judgements import read_judgements
-from annot.store.people import read_assignments
+from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.returned import read_returned
 
 
@@ -41,6 +43,8 @@ class Outcome:
     They have ended, without a final grade."""
     passed_on: dict[Pair, tuple[Adjudication, ...]]
     """Pairs that an adjudicator could not judge and that wait for another one."""
+    reopened: dict[Pair, int]
+    """How often a pair was put before an assessor after an adjudicator had answered, of the pairs that were."""
     decisions: tuple[Decision, ...]
     """By pair."""
     open: tuple[Pair, ...]
@@ -48,7 +52,13 @@ class Outcome:
     waiting: tuple[Pair, ...]
     """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs that have not ended and that not all of their assessors have answered."""
+    """Pairs that have not ended and have fewer answers than they are to have."""
+    short: tuple[Pair, ...]
+    """Those of them that no present assessor will complete: an assessor left, and the pair went to no other."""
+    accepted: dict[Pair, str]
+    """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
+    per_pair: int | None
+    """How many judgements each pair is to have; None where the judgements were imported."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -62,7 +72,7 @@ class Outcome:
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
-        """The judgements of the pairs that all planned assessors have answered: none is missing."""
+        """The judgements of the pairs that have as many as they are to have: none is missing."""
         incomplete = set(self.incomplete)
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
@@ -72,9 +82,11 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
     return outcome_from(
         read_assignments(session),
         read_judgements(session),
-        read_adjudications(session),
+        read_sourced(session, payload=False),
         read_returned(session),
         asked=settings.adjudication.asked,
+        drawn=read_plan(session),
+        accepted=read_accepted(session),
     )
 
 
@@ -86,19 +98,25 @@ def answered_of(session: Session) -> set[tuple[str, Asked]]:
 def outcome_from(
     plan: tuple[Assignment, ...],
     judgements: Iterable[Judgement],
-    settled: Iterable[Adjudication],
+    settled: Iterable[SourcedAdjudication],
     returned: Iterable[Returned],
     *,
     asked: int,
+    drawn: Plan | None = None,
+    accepted: Mapping[Pair, str] | None = None,
 ) -> Outcome:
     """The state of every planned pair.
 
+    drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
+    it wants, and the reasons.
     asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
-    assessor changed a grade afterwards and the two now agree. An adjudicator who could not judge settles nothing where
-    the assessors agree. Of a pair that was returned to an assessor the answer then given counts for the final grade;
-    until it is there the pair waits.
+    assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
+    that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
+    not judge settles nothing where the assessors agree. Of a pair that was returned to an assessor the answer then
+    given counts for the final grade; until it is there the pair waits.
     """
-    planned = assessors_by_pair(plan)
+    per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
+    planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
     latest = current_judgements(judgements)
     current = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
@@ -106,9 +124,11 @@ def outcome_from(
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
     standing, unanswered = _standing(current, again, back)
-    settlement = settle(planned, standing)
+    contested = {one.pair for one in every if one.contested}
+    settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or (), contested=contested)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
-    rulings = rulings_of((one for one in settled if one.pair in planned), asked=asked)
+    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
+    rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
     unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
@@ -132,11 +152,39 @@ def outcome_from(
         adjudications=adjudications,
         unjudgeable=unjudgeable,
         passed_on=rulings.passed_on,
+        reopened=reopened,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
         incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
+        short=tuple(pair for pair in settlement.short if pair not in ended | waiting),
+        accepted={
+            pair: why
+            for pair, why in (accepted or {}).items()
+            if pair in planned and len(planned[pair]) < (per_pair or 0)
+        },
+        per_pair=per_pair,
     )
+
+
+def _since_returned(
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
+) -> tuple[list[Adjudication], dict[Pair, int]]:
+    """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
+    times: dict[Pair, list[datetime]] = {}
+    for one in returned:
+        times.setdefault(one.pair, []).append(datetime.fromisoformat(one.returned_at))
+    standing: list[Adjudication] = []
+    ended_by: dict[Pair, set[datetime]] = {}
+    for ruling in settled:
+        moment = ruling.changed_at or ruling.record.judged_at
+        at = None if moment is None else datetime.fromisoformat(moment)
+        later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
+        if later and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later))
+        elif not later:
+            standing.append(ruling.record)
+    return standing, {pair: len(moments) for pair, moments in ended_by.items()}
 
 
 def _standing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 from sqlmodel import Session
@@ -23,13 +23,28 @@ def plan_sha256(assignments: Iterable[Assignment]) -> str:
 
 
 def record_plan(
-    ws: Workspace, session: Session, assignments: Iterable[Assignment], *, handed_on: Iterable[Assignment] = ()
+    ws: Workspace,
+    session: Session,
+    assignments: Iterable[Assignment],
+    *,
+    handed_on: Iterable[Assignment] = (),
+    dropped: Collection[tuple[str, str]] = (),
+    per_pair: int | None = None,
 ) -> str:
-    """Make these assignments the plan in the database; its hash. handed_on: as `people.replace_plan` has it."""
-    assignments = tuple(assignments)
+    """Make these assignments the plan in the database; its hash.
+
+    handed_on: as `people.replace_plan` has it; of these, the pairs that nobody has now are still to be judged, but for
+    those `dropped`. per_pair: how many judgements a pair is to have; None takes what is on record.
+    """
+    assignments, handed_on = tuple(assignments), tuple(handed_on)
     digest = plan_sha256(assignments)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    plan = people.Plan(digest, ws.settings.seed, created)
+    before = people.read_plan(session)
+    if before is not None and per_pair is None:
+        per_pair = before.per_pair
+    vacant = {*(before.vacant if before else ()), *(one.pair for one in handed_on)}
+    vacant -= {*dropped, *(one.pair for one in assignments)}
+    plan = people.Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
     people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
     return digest
 

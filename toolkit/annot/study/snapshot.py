@@ -11,6 +11,7 @@ from annot.errors import MissingInput
 from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
+from annot.store.accepted import read_accepted
 from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.people import Plan
@@ -119,7 +120,7 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     judged = judgements.read_sourced(session, payload=False)
-    assignments = people.read_assignments(session)
+    assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     return Snapshot(
         ws=ws,
@@ -128,14 +129,16 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         pools=pools.read_pools(session),
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
-        plan=people.read_plan(session),
+        plan=plan,
         assignments=assignments,
         outcome=outcome_from(
             assignments,
             answers,
-            adjudications.read_adjudications(session),
+            adjudications.read_sourced(session, payload=False),
             read_returned(session),
             asked=ws.settings.adjudication.asked,
+            drawn=plan,
+            accepted=read_accepted(session),
         ),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
