@@ -38,6 +38,8 @@ FEWEST_FOR_MEDIAN = 6
 COEFFICIENTS = ("spearman_rho", "alpha_ordinal", "kappa", "ac2", "percent")
 DESIGNS = {"all": 3, "pair": 6, "team": 6}
 """The people of each design."""
+DIGITS = 9
+"""Of a query's value: equal ones are equal."""
 COMPARED = 20
 """Studies of a cell that the library computes, too."""
 AT_ONCE = 100
@@ -116,7 +118,7 @@ def drawn(design: str, facets: int, rng: np.random.Generator) -> Population:
                 whole[paper, *at] = part
             tables[paper, *at, [places[row, column] for row, column in met.tolist()]] = of_two
             for name, of in values.items():
-                of[paper, *at] = _number(value_between(name, found, of_two, GRADES))
+                of[paper, *at] = round(_number(value_between(name, found, of_two, GRADES)), DIGITS)
             disputed[paper, *at] = np.count_nonzero(np.nanmax(ratings, axis=0) > np.nanmin(ratings, axis=0))
     if design == "pair":
         # Two of six by pair hardly share five pairs of a query.
@@ -134,7 +136,7 @@ def measured(population: Population, papers: int, studies: int, rng: np.random.G
     for name, of_query in population.values.items():
         values, known = of_query[chosen], of_query[~np.isnan(of_query)]
         ends = ends_of(name)
-        truths[f"{name} median"], truths[f"{name} mean"] = float(np.median(known)), float(known.mean())
+        truths[f"{name} median"], truths[f"{name} mean"] = round(float(np.median(known)), DIGITS), float(known.mean())
         of_all = population.tables.sum(axis=(0, 1))
         truths[f"{name} pooled"] = truth = _number(value_between(name, whole, of_all, GRADES))
         found[f"{name} median"] = medians_hold(values, truths[f"{name} median"])
@@ -206,6 +208,10 @@ def shares_hold(hits: np.ndarray, sizes: np.ndarray, truth: float) -> Held:
 
 def medians_hold(values: np.ndarray, truth: float) -> Held:
     """As `annot.stats.medians.median_interval` has it. values: shape (studies, papers, F), nan where there is none."""
+    if values.shape[2] == 1:
+        found = [median_interval(of[~np.isnan(of)], level=LEVEL) for of in values[..., 0]]
+        made = np.array([isinstance(one, Interval) for one in found])
+        return np.array([isinstance(one, Interval) and one.low <= truth <= one.high for one in found]), made
     made = (~np.isnan(values)).any(axis=2).sum(axis=1) >= FEWEST_FOR_MEDIAN
     return made & reached(values, truth) & reached(-values, -truth), made
 

@@ -11,6 +11,7 @@ from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
 from annot.study.backup_manifest import BACKUPS
+from annot.study.missing_parts import missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
 
@@ -24,6 +25,7 @@ class MadeWorkspace:
 
     root: Path
     made: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
@@ -47,6 +49,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
+    missing = missing_part(Workspace.open(root)) if settings_file.is_file() else None
     if not dry_run:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
@@ -60,7 +63,8 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             open_store(url, create=False).close()
         except MissingInput:
             open_store(url).close()
-    return MadeWorkspace(root, tuple(made))
+    notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
+    return MadeWorkspace(root, tuple(made), notes)
 
 
 def settings_text(name: str) -> str:

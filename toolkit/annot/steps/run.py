@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.errors import MissingInput
+from annot.errors import InputError, MissingInput
 from annot.formats.trec import write_run
 from annot.ranking.small_corpora import trained_on_few
 from annot.records import Ranking, Source
@@ -44,13 +44,23 @@ def known(ws: Workspace | None) -> tuple[System, ...]:
     return tuple(SYSTEMS.values())
 
 
-def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
-    """Rank the pool of every query by each system; by the usual ones when none is named."""
+def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
+    """Rank the pool of every query by each system; by the usual ones when none is named.
+
+    Raises InputError where a run of a system's name was imported, unless it is to be replaced.
+    """
     chosen = systems_of(ws, systems or USUAL)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
             documents = documents_by_query(session)
+            imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
+        theirs = [system.name for system in chosen if system.name in imported]
+        if theirs and not replace:
+            raise InputError(
+                f"{len(theirs)} run(s) of that name were imported: {', '.join(theirs)}",
+                hint="--replace writes over them; to keep both, import the file again under another --tag first",
+            )
         if not documents:
             raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
         wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}

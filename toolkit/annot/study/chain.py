@@ -13,10 +13,12 @@ from annot.formats.trec import write_qrels
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.records import Source
 from annot.store import people, runs
+from annot.store.chained import broken_chains
 from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
 from annot.study.doors import is_named_inside
+from annot.study.drawn_pools import unlike_record
 from annot.study.outcome import outcome_of
 from annot.study.paper_vectors import recorded_files
 from annot.study.word_vectors import imported_word_vectors
@@ -47,6 +49,7 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
         *_on_record(ws, session),
         *_grades(ws, session),
         *unsound_revisions(session.connection()),
+        *broken_chains(session.connection()),
     )
 
 
@@ -95,6 +98,7 @@ def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
     if plan is not None and (path.is_file() or not imported):
         yield from _changed(path, plan.sha256, "the database says", ws.root)
+    yield from (found for _, found in unlike_record(ws, session))
     for run in runs.read_runs(session):
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
 

@@ -74,6 +74,11 @@ def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
     return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}
 
 
+def lines_on_disk(ws: Workspace) -> Lines:
+    """The run files as they are there, whatever their manifest says."""
+    return {path.stem: _by_paper(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
+
+
 def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
     """Write a run file for each method, and the manifest; all others go."""
     for method, by_paper in lines.items():
@@ -99,8 +104,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
     found: Lines = {}
     for method in manifest.get("methods", {}):
         asked = [paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())]
-        text = _text(ws, method, manifest).splitlines(keepends=True)
-        there = {paper_id: "".join(of) for paper_id, of in groupby(text, key=lambda line: line.partition(" ")[0])}
+        there = _by_paper(_text(ws, method, manifest))
         found[method] = {paper_id: there.get(paper_id, "") for paper_id in asked}
     for method, by_paper in lines.items():
         found[method] = {**found.get(method, {}), **by_paper}
@@ -148,6 +152,12 @@ def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers:
     found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
     # A query paper without a usable token has an empty ranking, and so no line in the file.
     return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+
+
+def _by_paper(text: str) -> dict[str, str]:
+    """The lines of each query paper."""
+    lines = text.splitlines(keepends=True)
+    return {paper_id: "".join(of) for paper_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
 
 
 def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:

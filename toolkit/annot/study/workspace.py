@@ -131,6 +131,13 @@ class Workspace:
         kind, _, path = self.database_url.partition(":///")
         return Path(path).absolute() if kind == "sqlite" else None
 
+    @property
+    def looks_whole(self) -> bool:
+        """Whether the database stands beside the files, or where a server has it, the files stand here."""
+        if self.database_file is not None:
+            return self.database_file.exists()
+        return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
+
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
