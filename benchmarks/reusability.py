@@ -18,8 +18,13 @@ Prints, of 100 studies, how many are called care, fair, and not known; where one
 named; and the mean loss of that method, or of all. Measured with 200 studies:
 
                  papers   care   fair   open  named   loss
+    fair              6    0.0   89.0   11.0         0.011
     fair             12    0.0  100.0    0.0         0.011
+    fair             25    0.0  100.0    0.0         0.011
+    copies            6    0.0   98.0    2.0         0.010
     copies           12    0.0  100.0    0.0         0.010
+    copies           25    0.0  100.0    0.0         0.010
+    few papers        6    0.0    0.5   99.5         0.031
     few papers       12    0.0    0.0  100.0         0.032
     at the edge      12    1.5    1.0   97.5    1.5  0.058
     one in ten       12   90.0    0.0   10.0   90.0  0.137
