@@ -9,6 +9,7 @@ import tomlkit
 
 from annot.errors import InputError, MissingInput
 from annot.settings import Settings
+from annot.settings.sections import CONTROL
 from annot.store.database import open_store
 from annot.study.backup_manifest import BACKUPS
 from annot.study.missing_parts import missing_part
@@ -44,8 +45,11 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         if name not in (None, known):
             raise InputError(f"{settings_file}: exists, for {known!r}", hint="edit collection.name in that file")
     else:
-        if not _is_text(new_name):
-            raise InputError(f"{root}: the collection's name {new_name!r} is not UTF-8", hint="give one with --name")
+        if CONTROL.search(new_name):
+            raise InputError(
+                f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
+                hint="give one with --name",
+            )
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
@@ -70,8 +74,3 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
 def settings_text(name: str) -> str:
     """`annot.toml` for a new study, from the template; every value in it is the default."""
     return render("annot.toml.j2", {"settings": Settings(), "name": tomlkit.string(name).as_string()}, overrides=None)
-
-
-def _is_text(name: str) -> bool:
-    """Not where a folder's name has bytes that are no UTF-8."""
-    return name == name.encode("utf-8", "replace").decode("utf-8")
