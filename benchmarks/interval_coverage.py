@@ -228,7 +228,8 @@ def reached(values: np.ndarray, truth: float) -> np.ndarray:
         outer = chances(np.where(known, np.where(values >= left[:, None, None], 1, -1), 0).sum(axis=2))
         part = (missed - outer) / (here - outer)
         inwards = (n - below) * part / (below + (n - 2 * below) * part)
-        low = np.where(outer <= missed, (1 - inwards) * left + inwards * right, left)
+        alone = (values == left[:, None, None]).sum(axis=(1, 2)) == 1
+        low = np.where((outer <= missed) & alone, (1 - inwards) * left + inwards * right, left)
     return (here > missed) & ((low <= truth) | ~np.isfinite(right))
 
 

@@ -50,6 +50,25 @@ def test_the_interval_of_a_median_ends_where_the_sign_test_over_papers_begins_to
     assert known[kept[-1]] < found.high <= known[kept[-1] + 1]
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a_value_that_many_queries_have_stays_inside_while_the_test_does_not_reject_it(seed: int) -> None:
+    """Shares in steps of a tenth: a median is a value that many have."""
+    values = np.round(planted(seed), 1)
+    found = median_interval(values, level=0.95, papers=PAPERS)
+    assert isinstance(found, Interval)
+    for value in np.unique(values):
+        many = (values == value).sum() > 1
+        above, below = (np.where(of, 1.0, -1.0) for of in (values > value, values < value))
+        _, of = np.unique(PAPERS, return_inverse=True)
+        kept = True
+        for side in (above, below):
+            sums = np.bincount(of, weights=side)
+            flipped = np.array(list(itertools.product((-1, 1), repeat=8))) @ np.abs(sums)
+            kept = kept and bool((flipped >= sums.sum()).mean() > 0.025)
+        if many:
+            assert kept == (found.low <= value <= found.high)
+
+
 def test_intervals_of_papers_are_wider_where_their_queries_are_alike() -> None:
     values = planted(1)
     for make in (

@@ -85,8 +85,9 @@ def _least(values: Array, clusters: Clusters, level: float) -> float:
     while kept - rejected > 1:
         gap = (rejected + kept) // 2
         rejected, kept = (gap, kept) if chance(gap) <= missed else (rejected, gap)
-    if kept == len(known):
-        return float(known[-1])
+    if kept == len(known) or counts[rejected] > 1:
+        # Several have this value, and it is not rejected itself: further in, what may be the median would be left out.
+        return float(known[rejected])
     at_rejected = chance(rejected)
     part = (missed - at_rejected) / (chance(kept) - at_rejected)
     inwards = _inwards(part, int(below[kept]), len(values))
