@@ -189,3 +189,16 @@ def test_two_gradings_are_compared_over_papers() -> None:
     assert of_papers.method.startswith("jackknife over 6 query papers")
     assert of_queries.method.startswith("jackknife over 18 queries")
     assert of_papers.high - of_papers.low > of_queries.high - of_queries.low
+
+
+def test_an_interval_of_the_median_holds_the_median_however_many_values_tie() -> None:
+    draw = np.random.default_rng(19)
+    found_any = 0
+    for _ in range(300):
+        papers = [f"p{at // 2}" for at in range(2 * int(draw.integers(6, 14)))]
+        values = np.minimum(1.0, draw.integers(90, 104, len(papers)) / 100)
+        found = median_interval(values, level=0.95, papers=papers)
+        if isinstance(found, Interval):
+            assert found.low <= np.median(values) <= found.high
+            found_any += 1
+    assert found_any > 200

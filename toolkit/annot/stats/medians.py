@@ -35,7 +35,9 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
         low, high = _order_statistics(np.sort(values), level)
         method = f"order statistics of {clusters.n} {plural(clusters.unit)}"
     else:
-        low, high = _least(values, clusters, level), -_least(-values, clusters, level)
+        # Between tied values the ends may be interpolated past a median that is itself one of the tied ones.
+        middle = float(np.median(values))
+        low, high = min(middle, _least(values, clusters, level)), max(middle, -_least(-values, clusters, level))
         method = f"sign test over {clusters.n} {plural(clusters.unit)}"
     return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
 
