@@ -174,6 +174,8 @@ def add_chains(connection: Connection) -> None:
 
 def add_what_projects_show(connection: Connection) -> None:
     """What each project shows, and what was set back; of those sent before it is not known before the next push."""
+    if "shows" in {column["name"] for column in inspect(connection).get_columns("project")}:
+        return
     connection.execute(text("ALTER TABLE project ADD COLUMN shows JSON"))
     connection.execute(text("ALTER TABLE project ADD COLUMN set_back JSON DEFAULT '[]' NOT NULL"))
 
