@@ -16,7 +16,7 @@ def median_interval(values: Array, *, level: float, papers: Sequence[str] | None
     """An interval of the median over queries of `values`, shape (Q,): two of them, or points between neighbours.
 
     papers: the paper of each query; None takes the queries as independent. Where several are of one paper, the interval
-    holds what the sign test over whole papers does not reject: `median_by_clusters`.
+    holds what the sign test over whole papers does not reject: `median_of_clusters`.
     """
     clusters = clusters_of_queries(papers, len(values))
     return median_of_clusters(values, clusters, level=level)
