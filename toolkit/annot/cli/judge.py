@@ -111,7 +111,7 @@ def plan_withdraw(
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Take pairs that were never sent out of the plan, so that it can be drawn again.
+    """Remove from the plan the pairs that were never sent, so that it can be drawn again.
 
     With --sent, the tasks of the named queries are deleted from Label Studio, too. It is asked first, and again just
     before the tasks are deleted: a query with an answer stays.
