@@ -28,6 +28,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tests/audit_versions.py
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
@@ -64,21 +65,18 @@ wheel: $(STAMP)
 system-packages:
 	@sh tests/system-packages.sh
 
-# The stamp is written last: an interrupted set-up is simply done again. setuptools warns of every editable install whose
-# packages lie in several folders, as ours do (templates/, guidelines/); that one warning is left out.
+# The stamp is written last: an interrupted set-up is simply done again.
 $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.13 found; install one, or run: make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	PYTHONWARNINGS='ignore:Editable installation' \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(STAMP)
 
 $(NEURAL): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
-	PYTHONWARNINGS='ignore:Editable installation' \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]' POT
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]' POT
 	@touch $(NEURAL)
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(DEMO)-golden build dist toolkit/annot.egg-info
+	rm -rf $(VENV) $(DEMO) $(DEMO)-golden build dist toolkit/*.egg-info

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,10 @@ patience.SAID_AFTER = 3600.0
 # Whoever starts the tests in the background may have Ctrl-C ignored in all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What the tests allow their studies is remembered apart from what the developer allows theirs.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="annot-tests-")
+os.environ["ANNOT_ALLOW"] = ""
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 

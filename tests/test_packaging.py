@@ -94,6 +94,8 @@ def test_the_set_up_is_quiet_and_finds_templates_and_guidelines(tmp_path: Path) 
         "for package in ('annot.templates', 'annot.guidelines'):\n"
         "    print(*sorted(path.name for path in files(package).iterdir()))\n"
     )
+    # A folder of our name where a person works is not taken for the package.
+    (tmp_path / "annot").mkdir()
     python = [str(stamp.parent / "bin" / "python"), "-c", look]
     found = subprocess.run(python, cwd=tmp_path, env=OUTSIDE, capture_output=True, text=True, check=True).stdout
     templates, guidelines = found.splitlines()

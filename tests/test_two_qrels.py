@@ -40,6 +40,7 @@ def test_tau_ap_weighs_the_top_and_is_tau_on_the_average_of_random_orders() -> N
 
 PAPERS = [f"p{at:02}" for at in range(12)]
 DOCS = [f"d{at}" for at in range(8)]
+PAPER_OF = {f"{paper}-m": paper for paper in PAPERS}
 
 
 def qrels(seed: int) -> list[Qrel]:
@@ -62,7 +63,7 @@ def by_grades(of: list[Qrel], noise: float) -> dict[str, list[ScoredDoc]]:
 def compared(a: list[Qrel], b: list[Qrel]) -> TwoQrels:
     """Three runs: one made from the grades of each qrels, and one of noise."""
     runs = {"of a": by_grades(qrels(1), 0.3), "of b": by_grades(qrels(2), 0.3), "noise": by_grades(qrels(3), 9)}
-    return compare_qrels(a, b, evaluated_runs(runs, a), evaluated_runs(runs, b), facet="m", level=0.95)
+    return compare_qrels(a, b, evaluated_runs(runs, a), evaluated_runs(runs, b), facet="m", level=0.95, papers=PAPER_OF)
 
 
 def test_qrels_with_opposite_grades_turn_the_runs_made_from_them() -> None:
@@ -107,6 +108,50 @@ def test_documents_that_one_of_them_lacks_are_counted_and_not_taken_for_zero() -
 def test_runs_that_tie_have_no_tau_ap_and_say_so() -> None:
     of = qrels(1)
     runs = {"one": by_grades(of, 0.3), "two": by_grades(of, 0.3)}
-    found = compare_qrels(of, of, evaluated_runs(runs, of), evaluated_runs(runs, of), facet="m", level=0.95)
+    found = compare_qrels(
+        of, of, evaluated_runs(runs, of), evaluated_runs(runs, of), facet="m", level=0.95, papers=PAPER_OF
+    )
     assert isinstance(found.tau_ap, Undefined)
     assert "tie" in found.tau_ap.reason
+
+
+def test_facets_of_one_paper_are_one_unit_of_chance() -> None:
+    """Every grade told twice, for a second facet of the same papers: figures and intervals stay, and by query they do
+    not."""
+    rng = np.random.default_rng(4)
+    a = qrels(1)
+    b = [one._replace(relevance=one.relevance if rng.random() < 0.7 else 0) for one in a]
+    a, b = ([*of, *(one._replace(query_id=one.query_id.replace("-m", "-r")) for one in of)] for of in (a, b))
+    runs = {"one": by_grades(a, 0.3), "other": by_grades(a, 3)}
+    by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
+    paper_of = {f"{paper}-{facet}": paper for paper in PAPERS for facet in "mr"}
+    both = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, papers=paper_of)
+    of_half = [[one for one in of if one.query_id.endswith("-m")] for of in (a, b)]
+    half = compare_qrels(*of_half, by_a, by_b, facet="m", level=0.95, papers=PAPER_OF)
+    by_query = {query_id: query_id for query_id in paper_of}
+    plain = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, papers=by_query)
+    for name, once in half.together.figures.items():
+        twice = both.together.figures[name]
+        assert twice.value == pytest.approx(once.value, abs=0.01)
+        assert twice.interval.high - twice.interval.low == pytest.approx(
+            once.interval.high - once.interval.low, rel=0.02
+        )
+        narrow = plain.together.figures[name].interval
+        assert narrow.high - narrow.low < 0.8 * (twice.interval.high - twice.interval.low)
+        assert "12 query papers" in twice.interval.method
+
+
+def test_a_lead_holds_as_in_annot_compare_and_runs_like_chance_are_marked() -> None:
+    """Six papers are enough for a lead to hold by both, among six runs, whatever Holm's correction says."""
+    some = {f"{paper}-m" for paper in PAPERS[:6]}
+    a, b = ([one for one in qrels(at) if one.query_id in some] for at in (1, 2))
+    runs = {"of a": by_grades(a, 0.01), "of b": by_grades(b, 0.01)}
+    runs |= {f"noise{at}": by_grades(qrels(3 + at), 9) for at in range(4)}
+    by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
+    found = compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, papers=PAPER_OF)
+    (turned,) = [one for one in found.changed if (one.better_by_a, one.better_by_b) == ("of a", "of b")]
+    held = [next(one for one in by.comparisons if {one.run_a, one.run_b} == {"of a", "of b"}) for by in (by_a, by_b)]
+    assert (turned.holds_by_a, turned.holds_by_b) == tuple(one.holds for one in held)
+    assert all(one.p_holm > 0.05 for one in held)
+    assert any(one.holds for one in held)
+    assert found.above_chance["of a"] == (True, False)

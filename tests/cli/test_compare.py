@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from io import StringIO
@@ -84,6 +85,27 @@ def test_chosen_runs_alone_make_the_family_that_is_corrected_for(study: Callable
     same = {(pair["facet"], pair["run_a"], pair["run_b"]): pair["p_value"] for pair in three["pairs"]}
     for pair in two["pairs"]:
         assert same[pair["facet"], pair["run_a"], pair["run_b"]] == pair["p_value"]
+
+
+def test_report_and_qrels_compare_name_what_holds_and_what_is_not_better_than_chance(study) -> None:
+    """A run that ranks the other way round than the final grades, next to one that ranks by them."""
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    lines = [line.split() for line in (folder / "best.run").read_text().splitlines()]
+    turned = [f"{query} Q0 {doc} 1 {-float(score)} x\n" for query, _, doc, _, score, _ in lines]
+    (folder / "turned.run").write_text("".join(turned))
+    annot_done("run", "import", "turned.run", "--tag", "turned", folder=folder)
+    printed = annot_done("compare", folder=folder).stdout
+    assert printed.splitlines()[0].endswith("Not better than chance: turned.")
+    assert re.search(r"^turned \(d\): not better than chance", printed, re.MULTILINE)
+    annot_done("report", folder=folder)
+    report = (folder / "exports" / "report.md").read_text()
+    assert "differences between runs hold: best is better than fabs_tfidf, fabs_bm25 and turned; " in report
+    assert report.count("Not better than chance: turned.") == 2
+    (folder / "other.txt").write_text((folder / "exports" / "qrels.txt").read_text())
+    of_two = annot_done("qrels", "compare", "exports/qrels.txt", "other.txt", folder=folder)
+    assert re.search(r"^turned .*° .*°$", of_two.stdout, re.MULTILINE)
+    assert "°: not better" in of_two.stdout
 
 
 def test_another_measure_decides_by_its_ir_measures_name(study: Callable[[str], Path]) -> None:

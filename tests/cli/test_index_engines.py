@@ -17,6 +17,7 @@ import tomlkit
 from annot.ranking.methods import LSA, METHODS
 from annot.shards import Engine
 from annot.study import index_parts
+from annot.study.doors import allow
 from annot.study.index import open_index
 from annot.study.workspace import Workspace
 from command_line import annot_done
@@ -49,6 +50,8 @@ def on(folder: Path, **machine: object) -> Path:
     settings = tomlkit.parse(path.read_text("utf-8"))
     settings["machine"] = machine
     path.write_text(tomlkit.dumps(settings), "utf-8")
+    for address in machine.values():
+        allow(folder, str(address))
     return folder
 
 

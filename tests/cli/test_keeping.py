@@ -20,7 +20,7 @@ from annot.steps import restore
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, sha256_of
 from command_line import annot, annot_done, difference, snapshot
 from usual import USUAL
 
@@ -224,6 +224,46 @@ def test_a_restore_killed_half_way_is_no_study_or_a_whole_one(moves: int, backup
     assert left == set(before)
 
 
+@pytest.mark.parametrize("command", ["status", "verify", "plan", "corpus", "guidelines show method"])
+def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_backup(
+    command: str, study: Study
+) -> None:
+    folder = study("planned")
+    for name in ("older", "newer"):
+        annot_done("backup", folder / "backups" / f"{name}.tar.gz", folder=folder)
+    os.utime(folder / "backups" / "older.tar.gz", (1_700_000_000, 1_700_000_000))
+    (folder / "annot.db").unlink()
+    told = annot(*command.split(), folder=folder)
+    assert "annot.db: no database there, but corpus/ and pools/ and 2 backup(s) of a study" in told.message()
+    assert "annot restore backups/newer.tar.gz --replace" in told.message()
+    assert "make the study with" not in told.message()
+    assert not (folder / "annot.db").exists()
+    made = annot_done("init", folder=folder)
+    assert "annot restore backups/newer.tar.gz --replace" in made.stderr
+    annot_done("restore", "backups/newer.tar.gz", "--replace", folder=folder)
+    assert "annot restore" not in annot_done(*command.split(), folder=folder).stderr
+
+
+@pytest.mark.postgres
+def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
+    study: Study, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, second = study("planned"), tmp_path / "second"
+    annot_done("backup", tmp_path / "study.tar.gz", folder=folder)
+    monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
+    annot_done("restore", tmp_path / "study.tar.gz", tmp_path / "first", folder=tmp_path)
+    annot_done("init", second, "--name", "annot-demo", folder=tmp_path)
+    for command in ("pool", "corpus", "run fabs_tfidf"):
+        told = annot(*command.split(), folder=second)
+        assert "holds a study whose corpus/ and pools/ are not in this folder" in told.message()
+        assert "share it with everyone who leads the study" in told.message()
+        assert "corpus add" not in told.message()
+        assert told.exit_code == 2
+    status = annot_done("status", folder=second)
+    assert "whose corpus/ and pools/ are not in this folder" in status.stderr
+    assert annot_done("status", folder=tmp_path / "first").stderr == ""
+
+
 @pytest.mark.postgres
 def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
     backup: Path, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
@@ -311,6 +351,46 @@ def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
         assert f"{name}: gone" in annot("verify", folder=folder).stdout
 
 
+@pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
+def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(changed: str, study: Study) -> None:
+    folder = study("pooled")
+    annot_done("verify", folder=folder)
+    folder_of = folder / "pools" / ("rankings" if changed == "a ranking" else "")
+    manifest = folder_of / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    name = next(name for name in sorted(told["files"]) if name.startswith(("queries/", "abs_tfidf")))
+    path = folder_of / name
+    text = path.read_text(encoding="utf-8")
+    if changed == "a pool that is gone":
+        path.unlink()
+        del told["files"][name]
+    else:
+        # Another score of the last document changes no rank, so the pools that are drawn are the same.
+        *lines, last = text.splitlines()
+        columns = last.split()
+        columns[-2] = f"{float(columns[-2]) / 2}" if changed == "a ranking" else f" {columns[-2]}"
+        path.write_text("\n".join([*lines, " ".join(columns), ""]), encoding="utf-8")
+        told["files"][name] = sha256_of(path)
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    if changed == "a ranking":
+        above = folder / "pools" / "manifest.json"
+        chained = json.loads(above.read_text(encoding="utf-8"))
+        chained["inputs"]["rankings/manifest.json"] = sha256_of(manifest)
+        above.write_text(json.dumps(chained), encoding="utf-8")
+    said = {
+        "a pool": "not the pool that the database has",
+        "a ranking": "pools/rankings/ is not what its pool was drawn from",
+        "a pool that is gone": "gone; the database has this pool",
+    }[changed]
+    verified = annot("verify", "--json", folder=folder)
+    assert verified.exit_code == 1
+    (finding,) = verified.data["findings"]
+    assert said in finding
+    replayed = annot("pool", "replay", folder=folder)
+    assert replayed.exit_code == 1
+    assert said in replayed.stdout
+
+
 @pytest.mark.parametrize("name", ["import csfcube", "import grades", "import judgements"])
 def test_nothing_is_found_in_an_imported_study(name: str, study: Study) -> None:
     folder = study("made")
@@ -334,6 +414,33 @@ def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: St
     assert "out/README.md: changed since" in found.stdout
     assert "exports/qrels.txt: not what the judgements on record give" in found.stdout
     assert len(found.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("deleted", "said"),
+    [
+        ("id = 7", "judgement 8 ("),
+        ("id = (SELECT MAX(id) FROM judgement)", "judgement: found"),
+        ("id IN (1, 2)", "judgement 3 ("),
+    ],
+)
+def test_a_row_that_was_deleted_by_hand_is_found_for_ever(deleted: str, said: str, study: Study) -> None:
+    folder = study("judged")
+    annot_done("verify", folder=folder)
+    with closing(sqlite3.connect(folder / "annot.db")) as connection:
+        connection.execute("DROP TRIGGER judgement_no_delete")
+        connection.execute(f"DELETE FROM judgement WHERE {deleted}")
+        connection.commit()
+    before = annot("verify", "--json", folder=folder)
+    assert before.exit_code == 1
+    assert [one for one in before.data["findings"] if one.startswith(said)]
+    # What is recorded afterwards hides nothing.
+    ws = Workspace.open(folder)
+    with open_store(ws.database_url) as store, store.begin() as session:
+        line = JUDGEMENTS.lines(session)[0]
+        JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
+    after = annot("verify", "--json", folder=folder).data["findings"]
+    assert [one for one in after if "behind" in one]
 
 
 def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release(study: Study) -> None:

@@ -61,6 +61,28 @@ def test_a_table_of_ones_own_is_read_and_its_faults_are_told(imported: Path) -> 
     assert "did you mean 'csfcube'?" in annot("evaluate", "--against", "csfcub", folder=imported).message()
 
 
+def test_figures_of_the_same_collection_that_differ_are_a_finding(imported: Path) -> None:
+    published = table("csfcube")
+    own = 'title = "Mine"\nsource = "A paper"\nconvention = "trec"\nfacets = []\nmeasures = ["nDCG"]\n'
+    named = "".join(f"{facet} = {list(ids)}\n" for facet, ids in published.queries.items())
+    figure = "[figures.background]\nspecter = [80.00]\n"
+
+    def found(text: str) -> tuple[int, str]:
+        (imported / "mine.toml").write_text(text)
+        told = annot("evaluate", "--against", "mine.toml", folder=imported)
+        return told.exit_code, told.stdout.splitlines()[0]
+
+    assert found(f"{own}[queries]\n{named}{figure}")[0] == 1
+    assert found(f"{own}[queries]\n{named}{figure.replace('80.00', '83.61')}")[0] == 0
+    # The same queries, of which other pairs are judged; other queries; and a table that names none.
+    code, first = found(f"{own}[queries]\n{named}[pairs]\nbackground = 1876\n{figure}")
+    assert (code, first.partition(":")[0]) == (0, "This is not the collection of Mine")
+    code, first = found(f"{own}[queries]\n{named.replace('10014168', '1')}{figure}")
+    assert (code, first.partition(":")[0]) == (0, "This is not the collection of Mine")
+    code, first = found(own + figure)
+    assert (code, first.partition(" is not known")[0]) == (0, "Whether this is the collection of Mine")
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_a_shipped_table_holds_percentages(name: str) -> None:
     figures = [figure for rows in table(name).figures.values() for row in rows.values() for figure in row]

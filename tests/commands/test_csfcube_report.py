@@ -214,8 +214,8 @@ def test_pairs_that_an_adjudicator_settled_without_need_are_explained(page: str)
 def test_rules_intervals_and_digits_are_explained_once(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8").replace("\\%", "%")
     rules = text[text.index("Labels of single pairs. The rule") :]
-    assert "All are 95% intervals that take whole queries for the units of chance" in rules
-    assert "measures of runs and their differences (over whole query papers): jackknife" in rules
+    assert "All are 95% intervals that take query papers for the units of chance" in rules
+    assert "measures of runs and their differences: jackknife" in rules
     assert "Krippendorff" in rules
     assert "0.667" in rules
 

@@ -61,7 +61,7 @@ def test_scidocs_goes_from_its_files_to_figures_of_systems(scidocs: Path) -> Non
     ws = Workspace.open(scidocs)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         assert {query.sentences for query in read_queries(session)} == {(0, 1, 2, 3)}
-        assert read_splits(session)["grades"]["val"] == ("p0-whole", "p1-whole", "p2-whole")
+        assert read_splits(session)["all"]["fold1_dev"] == ("p0-whole", "p1-whole", "p2-whole")
         assert set(documents_by_query(session)["p4-whole"]) == {f"p{at}" for at in range(9, 30)}
     annot_done("qrels", folder=scidocs)
     kept = {line for fold in ("val", "test") for line in (scidocs / f"{fold}.qrel").read_text().splitlines()}
@@ -75,6 +75,52 @@ def test_scidocs_goes_from_its_files_to_figures_of_systems(scidocs: Path) -> Non
     first = [line.split() for line in ranked if line.split()[3:4] == ["1"]]
     assert len(first) == 9
     assert all(int(line[0][1:].split("-")[0]) % 3 == int(line[2][1:]) % 3 for line in first)
+
+
+def test_evaluation_takes_the_test_fold_that_was_imported(scidocs: Path) -> None:
+    # Of a query for development, what is of another subject is relevant.
+    val = (scidocs / "val.qrel").read_text().splitlines()
+    flipped = [f"{line[:-1]}{1 - int(line[-1])}" if line.startswith("p0 ") else line for line in val]
+    (scidocs / "val.qrel").write_text("".join(f"{line}\n" for line in flipped))
+    annot_done("import", "grades", "val.qrel", "test.qrel", "--facet", "whole", folder=scidocs)
+    annot_done("qrels", folder=scidocs)
+    annot_done("run", "fabs_bm25", folder=scidocs)
+    run = {}
+    for query, _, doc, rank, _, _ in (
+        line.split() for line in (scidocs / "exports/runs/fabs_bm25.run").read_text().splitlines()
+    ):
+        run[query.split("-")[0], int(rank)] = doc
+
+    def precision(fold: str) -> float:
+        """P@20 over the queries of a file, by its own lines."""
+        relevant = {tuple(line.split()[::2]) for line in (scidocs / fold).read_text().splitlines() if line[-1] == "1"}
+        queries = {query for query, _ in relevant}
+        return sum((query, run[query, rank]) in relevant for query in queries for rank in range(1, 21)) / (
+            20 * len(queries)
+        )
+
+    def figure(*average: str) -> tuple[str, float]:
+        lines = annot_done("evaluate", *average, "--json", folder=scidocs).data["lines"]
+        (line,) = [one for one in lines if (one["convention"], one["run"]) == ("csfcube", "fabs_bm25")]
+        return line["average"], line["values"]["P@20"]
+
+    assert figure() == ("mean over the test fold", pytest.approx(precision("test.qrel")))
+    assert figure("--average", "dev") == ("mean over the development fold", pytest.approx(precision("val.qrel")))
+    assert figure("--average", "plain")[0] == "mean over queries"
+    assert precision("test.qrel") != precision("val.qrel")
+
+
+def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) -> None:
+    (scidocs / "val.qrel").rename(scidocs / "one.qrel")
+    (scidocs / "test.qrel").rename(scidocs / "two.qrel")
+    annot_done("import", "grades", "one.qrel", "two.qrel", "--facet", "whole", folder=scidocs)
+    ws = Workspace.open(scidocs)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        split = read_splits(session)["all"]
+    assert split["fold1_test"] == split["fold2_dev"] == ("p0-whole", "p1-whole", "p2-whole")
+    refused = annot("query", "folds", folder=scidocs)
+    assert "other folds are on record" in refused.message()
+    assert "--redraw" in refused.message()
 
 
 def test_such_a_study_is_whole_as_it_stands(scidocs: Path) -> None:

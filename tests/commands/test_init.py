@@ -10,7 +10,7 @@ import pytest
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
-NAMES = ("Größe & Müller's <Sammlung>", "论文", 'a "quoted" \\name', "del\x7f")
+NAMES = ("Größe & Müller's <Sammlung>", "论文", 'a "quoted" \\name')
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,8 +30,9 @@ def test_a_folder_names_the_collection_in_its_own_letters(tmp_path: Path) -> Non
     assert '\nname = "Studie über Ähnlichkeit"\n' in text
 
 
-def test_a_folder_whose_name_is_no_text_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    folder = os.fsdecode(b"f\xff")
+@pytest.mark.parametrize("name", [b"f\xff", b"del\x7f", b"esc\x1b[2J"])
+def test_a_folder_whose_name_is_no_text_is_refused_before_anything_is_made(tmp_path: Path, name: bytes) -> None:
+    folder = os.fsdecode(name)
     refused = annot("init", folder, folder=tmp_path)
     assert refused.exit_code == 2
     assert "not UTF-8" in refused.message()

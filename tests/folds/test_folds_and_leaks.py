@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from annot.errors import InputError, LeakError
 from annot.folds.grouped import as_splits, grouped_folds
-from annot.folds.leaks import find_leaks, refuse_leaks
+from annot.folds.leaks import find_leaks, near_copies, refuse_leaks
 from annot.records import Paper, Query
 
 FACETS = ("background", "method", "result")
@@ -26,25 +26,36 @@ def drawn(papers: int) -> list[Query]:
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_folds_hold_every_query_once_and_no_paper_twice(seed: int, count: int) -> None:
     queries = drawn(30)
-    folds = grouped_folds(queries, count=count, seed=seed)
+    folds = grouped_folds(queries, copies=(), count=count, seed=seed)
     assert sorted(query_id for fold in folds for query_id in fold) == sorted(query.query_id for query in queries)
     papers = [{query_id.split("-")[0] for query_id in fold} for fold in folds]
     assert sum(map(len, papers)) == len(set.union(*papers))
     for facet in FACETS:
         sizes = [Counter(query_id.split("-")[1] for query_id in fold)[facet] for fold in folds]
         assert max(sizes) - min(sizes) <= 2
-    assert folds == grouped_folds(queries[::-1], count=count, seed=seed)
+    assert folds == grouped_folds(queries[::-1], copies=(), count=count, seed=seed)
 
 
 def test_seeds_draw_other_folds_and_too_few_papers_are_refused() -> None:
-    assert len({grouped_folds(drawn(12), count=2, seed=seed) for seed in range(10)}) > 5
+    assert len({grouped_folds(drawn(12), copies=(), count=2, seed=seed) for seed in range(10)}) > 5
     with pytest.raises(InputError, match="at most 3"):
-        grouped_folds(drawn(3), count=4, seed=1)
+        grouped_folds(drawn(3), copies=(), count=4, seed=1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_near_copies_are_in_one_fold(seed: int) -> None:
+    copies = [("p7", "p1"), ("p1", "p10"), ("p4", "p5")]
+    folds = grouped_folds(drawn(12), copies=copies, count=3, seed=seed)
+    papers = [{query_id.split("-")[0] for query_id in fold} for fold in folds]
+    assert sum(map(len, papers)) == len(set.union(*papers)) == 12
+    assert all(len(of & {"p1", "p7", "p10"}) in (0, 3) and len(of & {"p4", "p5"}) in (0, 2) for of in papers)
+    with pytest.raises(InputError, match="at most 1,"):
+        grouped_folds(drawn(3), copies=[("p0", "p1"), ("p1", "p2")], count=2, seed=seed)
 
 
 def test_splits_are_named_as_the_release_names_them() -> None:
     queries = drawn(9)
-    folds = grouped_folds(queries, count=2, seed=1)
+    folds = grouped_folds(queries, copies=(), count=2, seed=1)
     splits = as_splits(queries, folds)
     assert set(splits) == {*FACETS, "all"}
     assert splits["all"]["fold1_test"] == folds[0] == splits["all"]["fold2_dev"]
@@ -90,6 +101,11 @@ def test_every_planted_leak_is_refused_by_name() -> None:
         refuse_leaks(leaks, where="fold 1")
     assert "p1: a query paper of both sides" in caught.value.faults
     assert "p3-result c1: a judged pair of both sides" in caught.value.faults
+
+
+def test_near_copies_are_every_two_texts_that_are_nearly_the_same() -> None:
+    papers = texts(p1=LONG, p3=LONG.upper(), p2=LONG + " at no cost", p4="something else altogether, said in six words")
+    assert near_copies(papers.values()) == (("p1", "p2"), ("p1", "p3"), ("p2", "p3"))
 
 
 def test_a_copy_under_another_id_is_found_whatever_its_capitals() -> None:

@@ -182,6 +182,19 @@ def test_a_released_comment_holds_no_sign_that_turns_its_direction() -> None:
     assert json.loads(write_decisions([settled], [], comments={}))["comment"] is None
 
 
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("query,doc,judge,grade,seconds\nq-method,d1,Ada,1,nan\nq-method,d2,Ada,NaN,3\n", "3: grade 'NaN'"),
+        ('{"query": "q-method", "doc": "d2", "judge": "Ada", "grade": NaN}\n', "1: grade 'NaN'"),
+    ],
+)
+def test_what_a_calculation_left_is_refused_and_no_missing_grade(data: str, found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data)
+    assert caught.value.faults == (f"j.csv:{found}, expected 0 to 3, or nothing where there is none",)
+
+
 def test_a_grade_of_thousands_of_digits_is_a_fault() -> None:
     with pytest.raises(InputError) as caught:
         read("query,document,assessor,grade\n" + f"q-method,d,ann,{'9' * 5000}\n")

@@ -191,6 +191,55 @@ def test_a_refused_import_is_not_tried_again(fake: FakeStudio, gateway: Gateway)
     assert fake.count("POST", IMPORT) == 1
 
 
+def too_many(seconds: object) -> Callable[[httpx.Request], httpx.Response]:
+    return lambda request: httpx.Response(429, json={"detail": "throttled"}, headers={"Retry-After": str(seconds)})
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    return waits
+
+
+def test_a_server_that_asks_for_patience_gets_it_for_a_minute_in_all(
+    fake: FakeStudio, gateway: Gateway, slept: list[float]
+) -> None:
+    fake.faults += [once("GET", "whoami", too_many(20)), once("GET", "whoami", too_many(39))]
+    assert gateway.whoami() == 7
+    assert slept == [20, 39]
+    slept.clear()
+    fake.faults += [once("GET", "whoami", too_many(30)), once("GET", "whoami", too_many(31))]
+    with pytest.raises(StudioError, match="takes no more requests for now") as caught:
+        gateway.whoami()
+    assert slept == [30]
+    assert "wait 31 s, then run the command again" in (caught.value.hint or "")
+    fake.faults.append(once("GET", "whoami", too_many("Thu, 01 Jan 2026 00:00:00 GMT")))
+    assert gateway.whoami() == 7
+
+
+def test_what_makes_something_is_looked_for_before_it_is_sent_again(
+    fake: FakeStudio, gateway: Gateway, slept: list[float]
+) -> None:
+    fake.faults.append(once("POST", IMPORT, too_many(5)))
+    deliver(gateway, 1, TASKS)
+    assert keys(fake) == EACH_ONCE
+    posts = [index for index, (method, _) in enumerate(fake.requests) if method == "POST"]
+    assert len(posts) == 2
+    assert [method for method, _ in fake.requests[posts[0] + 1 : posts[1]]]
+    fake.faults.append(once("POST", "projects/?$", too_many(5)))
+    with pytest.raises(StudioError, match="takes no more requests"):
+        gateway.create_project(project_spec(marker="m"))
+    assert fake.projects == {}
+
+
+def test_without_a_word_on_when_the_hint_is_its_own(fake: FakeStudio, gateway: Gateway) -> None:
+    fake.faults.append(once("POST", "projects/?$", answers(429)))
+    with pytest.raises(StudioError, match=r"no more requests for now \(429\) while creating") as caught:
+        gateway.create_project(project_spec(marker="m"))
+    assert "wait a minute" in (caught.value.hint or "")
+
+
 def test_a_server_that_never_takes_them_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
     fake.faults += [once("POST", IMPORT, answers(503)) for _ in range(9)]
     with pytest.raises(UncertainWrite):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from annot.errors import StudioError
 from annot.exchange.locating import locate, marker_of, remove_twins
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store.projects import Project
-from fake_studio import FakeStudio
+from fake_studio import FakeStudio, once
 
 MARKER = marker_of("study", "judge", "a1")
 OWN = {"q/d1", "q/d2"}
@@ -51,6 +52,24 @@ def test_the_id_on_record_comes_before_the_marker(fake: FakeStudio, gateway: Gat
     assert located(gateway, known(ours, created)) == marked
     del fake.projects[marked]
     assert located(gateway, known(ours, created)) is None
+
+
+def not_found(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(404, json={"detail": "Not found."})
+
+
+def test_a_project_that_is_not_found_once_is_there(fake: FakeStudio, gateway: Gateway) -> None:
+    ours = make(gateway, "study/before/a1")
+    project = known(ours, f"2026-11-21T10:00:00.{ours:06d}Z")
+    fake.faults.append(once("GET", rf"projects/{ours}/?$", not_found))
+    assert located(gateway, project) == ours
+    # Before its id was noted down.
+    marked = make(gateway, MARKER)
+    fake.faults.append(once("GET", rf"projects/{marked}/?$", not_found))
+    assert located(gateway, known(None)) == marked
+    fake.faults += [once("GET", rf"projects/{ours}/?$", not_found) for _ in range(2)]
+    with pytest.raises(StudioError, match=r"lists project 1 and finds nothing"):
+        located(gateway, project)
 
 
 def test_an_id_that_the_server_gave_again_is_another_project(gateway: Gateway) -> None:

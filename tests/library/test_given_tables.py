@@ -194,7 +194,7 @@ def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
         ),
         ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
         ("nowhere.txt", "nowhere.txt: no such file, expected one of TREC's files"),
-        (".", ".: no such file, expected one of TREC's files"),
+        (".", ".: a folder, expected one of TREC's files"),
     ],
 )
 def test_wrong_final_grades_are_refused(given: Any, expected: str) -> None:
@@ -256,3 +256,78 @@ def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:
     ]
     assert faults_of(lambda: annot.read_run(path)) == expected
     assert faults_of(lambda: annot.draw_pool([path])) == expected
+
+
+PAPERS_FILE = "query_id\tquery_paper\nq1\tp\nq2\tp\nq9\tother\n"
+
+
+def with_papers(folder: Path, text: str = PAPERS_FILE) -> Path:
+    """Qrels with the papers of their queries next to them."""
+    (folder / "qrels.txt").write_text(write_qrels(QRELS))
+    (folder / "query_papers.tsv").write_text(text)
+    return folder / "qrels.txt"
+
+
+def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
+    path = with_papers(tmp_path)
+    frame = annot.read_qrels(path)
+    assert frame.columns.tolist() == ["query_id", "doc_id", "relevance", "query_paper"]
+    assert frame["query_paper"].tolist() == ["p", "p", "p"]
+    expected = f"query papers are the units of chance: 2 queries on 1 papers, by {tmp_path / 'query_papers.tsv'}"
+    for given in (path, frame):
+        assert annot.evaluate(RUN, given).notes[0] == expected
+    assert annot.measure_agreement(FRAME, final=path).notes == (expected,)
+
+
+def test_without_a_paper_notes_say_that_queries_count_as_independent(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(write_qrels(QRELS))
+    for given in (tmp_path / "qrels.txt", QRELS_FRAME, {"q1": {"d1": 3}, "q2": {"d1": 1}}):
+        assert annot.evaluate(RUN, given).notes[0].startswith("queries are taken as independent")
+    assert annot.measure_agreement(FRAME).notes[0].startswith("queries are taken as independent")
+    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the units of chance of the intervals",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("query_id\tquery_paper\nq1\tp\n", "q2: no line, expected its paper"),
+        ("q1\tp\nq2\tp\n", "query_papers.tsv:1: found 'q1\\tp', expected the header 'query_id\\tquery_paper'"),
+        (PAPERS_FILE + "q1\n", "query_papers.tsv:5: expected a query and its paper, with a tab between"),
+        (PAPERS_FILE + "q1\tr\n", "query_papers.tsv:5: paper 'r' of query q1, expected 'p' as above"),
+    ],
+)
+def test_papers_that_do_not_fit_the_qrels_are_refused(tmp_path: Path, text: str, expected: str) -> None:
+    path = with_papers(tmp_path, text)
+    for read in (lambda: annot.read_qrels(path), lambda: annot.evaluate(RUN, path)):
+        assert [fault.removeprefix(f"{tmp_path}/") for fault in faults_of(read)] == [expected]
+
+
+def test_the_column_of_the_paper_is_the_one_that_is_named() -> None:
+    judgements = FRAME.assign(paper="p")
+    assert "by the column 'paper'" in annot.measure_agreement(judgements, clusters="paper").notes[0]
+    assert "by the column 'paper'" in annot.evaluate(RUN, QRELS_FRAME.assign(paper="p"), clusters="paper").notes[0]
+    (fault,) = faults_of(lambda: annot.measure_agreement(FRAME, clusters="paper"))
+    assert fault == (
+        "ratings: no column for the query paper; found query, document, assessor, grade, expected one named paper"
+    )
+    apart = FRAME.assign(paper=[*"pppppppr"])
+    (fault,) = faults_of(lambda: annot.measure_agreement(apart, clusters="paper"))
+    assert fault == "ratings: row 7: query paper 'r' of query q2, expected 'p' as in its other rows"
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: annot.measure_agreement([[1, 1], [0, 1]], clusters="paper"), "ratings is a matrix of items"),
+        (
+            lambda: annot.evaluate(RUN, {"q1": {"d1": 3}}, clusters="paper"),
+            "expected qrels in a table with this column",
+        ),
+        (lambda: annot.evaluate(RUN, "qrels.txt", clusters="paper"), "expected qrels in a table with this column"),
+    ],
+    ids=["matrix", "dict", "file"],
+)
+def test_what_has_no_columns_has_none_to_name(call: Callable[[], object], expected: str) -> None:
+    (fault,) = faults_of(call)
+    assert fault.startswith("clusters='paper': ")
+    assert expected in fault

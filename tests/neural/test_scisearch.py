@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from annot.folds.grouped import grouped_folds
 from annot.formats.trec import read_run
 from annot.ranking.methods import Bench
 from annot.records import Paper, Qrel, Query
+from annot.store.database import open_store
+from annot.store.runs import read_splits
 from annot.study.trained_pools import of_lsa
+from annot.study.workspace import Workspace
 from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
 from annot.systems.scisearch.protocols import honest, leaky, untrained
 from annot.systems.system import Topic
@@ -97,7 +101,7 @@ def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], 
 
     of_folds, own = [], []
     for seed in (1, 2, 3):
-        folds = grouped_folds(queries, count=2, seed=seed)
+        folds = grouped_folds(queries, copies=(), count=2, seed=seed)
         given = {"loss": "nll", "grades": 4, "seed": seed}
         of_folds.append(level(honest([features], queries, qrels, documents, folds=folds, **given)[0]))
         own.append(level(leaky(features, queries, qrels, documents, **given)))
@@ -139,6 +143,20 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     before = (study / "exports/runs/scisearch-nll.run").read_bytes()
     annot_done("run", "scisearch-nll", folder=study)
     assert (study / "exports/runs/scisearch-nll.run").read_bytes() == before
+
+
+def test_the_folds_on_record_are_learned_and_ranked_by(study: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(study, tmp_path / "study"))
+    annot_done("run", "scisearch-nll", folder=folder)
+    drawn = json.loads((folder / "exports/runs/scisearch-nll.json").read_text())["settings"]
+    annot_done("query", "folds", "--seed", "4", folder=folder)
+    annot_done("run", "scisearch-nll", folder=folder)
+    recorded = json.loads((folder / "exports/runs/scisearch-nll.json").read_text())["settings"]
+    with open_store(Workspace.open(folder).database_url, create=False) as store, store.read() as session:
+        split = read_splits(session)["all"]
+    assert [sorted(fold) for fold in recorded["folds"]] == [[*split["fold1_test"]], [*split["fold2_test"]]]
+    assert (drawn["drawn"], recorded["drawn"]) == (True, False)
+    assert sorted(map(sorted, drawn["folds"])) != sorted(map(sorted, recorded["folds"]))
 
 
 def test_the_ensemble_takes_the_best_features_of_each_facet_on_training_queries(study: Path) -> None:

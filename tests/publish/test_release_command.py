@@ -84,7 +84,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
     found = files_of(released)
     assert {path.partition("/")[0] for path in found} == {
         *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
-        *("qrels.txt", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
+        *("qrels.txt", "query_papers.tsv", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
         *("beir", "csfcube", "citations.tsv", "pools", "runs"),
         *("report.html", "report.md", "report.tex", "evaluation.json", "assessor-effect.json"),
         *("guidelines", "screen.xml", "plan.jsonl"),
@@ -96,6 +96,9 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
     datasheet = found["DATASHEET.md"].decode()
     for path in (*guidelines, "screen.xml", "plan.jsonl"):
         assert f"| {path} | `{hashlib.sha256(found[path]).hexdigest()}` |" in datasheet
+    queries = [json.loads(line)["_id"] for line in found["beir/queries.jsonl"].splitlines()]
+    listed = [f"{query_id}\t{query_id.partition('-')[0]}" for query_id in sorted(queries)]
+    assert found["query_papers.tsv"].decode().splitlines() == ["query_id\tquery_paper", *listed]
     types = {json.loads(line)["metadata"]["paper_type"] for line in found["beir/queries.jsonl"].splitlines()}
     assert types == set(Settings().queries.types[:3])
     assert all(f",{one}\r\n" in found["csfcube/queries-release.csv"].decode() for one in types)

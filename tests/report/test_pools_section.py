@@ -10,7 +10,7 @@ from annot.report import figures
 from annot.report.sections.collection import _pools
 from annot.study.pool_origins import PoolOrigins
 
-NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0)
+NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=None)
 
 
 def pool(paper_id: str, *ranks: int) -> Pool:

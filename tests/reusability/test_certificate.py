@@ -6,16 +6,20 @@ import itertools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import mean
+from statistics import mean, stdev
 
 import pytest
-from annot.records import Draw, Pool, PoolEntry, Qrel, ScoredDoc
-from annot.reusability.certificate import certify
+from annot.ordering import ranked
+from annot.pooling import draw, extended
+from annot.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
+from annot.report.certificate import terminal
+from annot.reusability.certificate import certify, verdict_of
 from annot.reusability.halves import BOUNDS, HALVINGS, split_halves
+from annot.reusability.own_finds import Loss, finds_of, losses
 from annot.reusability.reductions import reductions
 from annot.reusability.scoring import standing
 from annot.stats.seeding import generator
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, t
 
 Runs = dict[str, dict[str, tuple[ScoredDoc, ...]]]
 
@@ -78,9 +82,33 @@ def study(*, alone: int, papers: int = 12) -> tuple[Runs, list[Qrel], dict[str, 
     return {name: run_of(order) for name, order in runs.items()}, qrels, pools, of
 
 
-def test_a_method_that_alone_found_what_counts_is_shown_to_be_needed() -> None:
+def rankings_of(pools: Mapping[str, Pool]) -> dict[str, Runs]:
+    """What each method had, in its order."""
+    found: dict[str, dict[str, list[tuple[int, str]]]] = {}
+    for paper, one in pools.items():
+        for entry in one.entries:
+            for drawn in (entry.drawn, *entry.also):
+                found.setdefault(drawn.method, {}).setdefault(paper, []).append((drawn.rank, entry.doc_id))
+    return {
+        method: run_of({paper: [doc for _, doc in sorted(docs)] for paper, docs in own.items()})
+        for method, own in found.items()
+    }
+
+
+def lost(alone: int, **rankings: Runs) -> dict[str, Loss]:
+    """rankings: other ones than those on record, by method."""
+    _, qrels, pools, papers = study(alone=alone)
+    of_methods = rankings_of(pools) | rankings
+    how = {"relevant_from": 2, "tolerance": 0.05, "level": 0.95}
+    return {one.method: one for one in losses(finds_of(pools), of_methods, qrels, papers, precision, **how)}
+
+
+def test_runs_are_measured_without_what_one_method_alone_brought() -> None:
     runs, qrels, pools, papers = study(alone=3)
-    found = {one.name: one for one in reductions(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)[0]}
+    finds = finds_of(pools)
+    found = {
+        one.name: one for one in reductions(pools, finds, qrels, papers, precision(runs), relevant_from=2, seed=1)[0]
+    }
     late = found["late"]
     assert (late.lost, late.lost_relevant) == (12 * 3, 12 * 3)
     before, after = (
@@ -93,21 +121,156 @@ def test_a_method_that_alone_found_what_counts_is_shown_to_be_needed() -> None:
     assert (found["early"].lost, found["early"].kept) == (0, found["early"].significant)
 
 
+def test_a_method_loses_its_own_finds_and_nothing_else() -> None:
+    found = lost(3)
+    late, early = found["late"], found["early"]
+    # Its five best are the relevant ones, of which it alone found three.
+    assert (late.alone, late.alone_relevant, late.score, late.without) == (36, 36, 1.0, pytest.approx(0.4))
+    assert (late.loss, late.rank, late.rank_without) == (pytest.approx(0.6), 1, 1)
+    assert (early.alone, early.loss, early.place) == (0, 0.0, "below")
+
+
+def test_a_method_that_loses_its_finds_falls_behind_others() -> None:
+    better = run_of({f"p{at}": [f"p{at}r{n}" for n in (3, 4, 0)] for at in range(12)})
+    found = lost(3, early=better)
+    # Three of five against its two that others have, too.
+    assert (found["late"].rank, found["late"].rank_without) == (1, 2)
+    assert (found["early"].rank, found["early"].rank_without) == (2, 2)
+
+
+def test_a_method_without_a_ranking_is_measured_by_the_best_order() -> None:
+    _, qrels, pools, papers = study(alone=2)
+    found = losses(finds_of(pools), {}, qrels, papers, precision, relevant_from=2, tolerance=0.05, level=0.95)
+    late = next(one for one in found if one.method == "late")
+    assert (late.ranked, late.rank, late.score, late.without) == (False, None, 1.0, pytest.approx(0.6))
+
+
+def made_pool(seed: int, mode: str, methods: int = 4) -> tuple[Pool, dict[str, tuple[ScoredDoc, ...]]]:
+    chance = random.Random(seed)
+    docs = [f"d{at:02}" for at in range(40)]
+    rankings = {
+        f"m{at}": ranked(ScoredDoc(doc, chance.random() + (place < 12)) for place, doc in enumerate(docs))[:30]
+        for at in range(methods)
+    }
+    return drawn_from(rankings, mode=mode, cited=["d01", "d30", "d39"]), rankings
+
+
+def drawn_from(rankings: Mapping[str, tuple[ScoredDoc, ...]], *, mode: str, cited: Sequence[str] | None) -> Pool:
+    return draw(
+        rankings,
+        paper_id="p",
+        cited=cited,
+        cited_outside=None if cited is None else 0,
+        mode=mode,
+        per_method=4,
+        ranking_depth=30,
+        seed=5,
+        without=(),
+        excluded=(),
+    )
+
+
+@pytest.mark.parametrize("mode", ["round-robin", "blocks", "depth"])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_method_alone_brought_is_what_the_pool_drawn_without_it_lacks(seed: int, mode: str) -> None:
+    drawn, rankings = made_pool(seed, mode)
+    later, known = Addition(2, "late", 3, (), None, None, None), {"late": made_pool(seed + 99, mode)[1]["m0"]}
+    pool = extended(drawn, later, known, excluded=())
+    found = finds_of({"p": pool})
+    for method in (*rankings, "cited"):
+        left = {name: ranking for name, ranking in rankings.items() if name != method}
+        without = drawn_from(left, mode=mode, cited=None if method == "cited" else ["d01", "d30", "d39"])
+        without = extended(without, later, known, excluded=())
+        lacking = {one.doc_id for one in pool.entries} - {one.doc_id for one in without.entries}
+        assert found[method] == {("p", doc_id) for doc_id in lacking}
+    assert found["late"] == {("p", doc_id) for addition in pool.additions for doc_id in addition.documents}
+
+
+GIVEN = {
+    **{"measure": "P@5", "loss_measure": "P@5", "relevant_from": 2, "tolerance": 0.05, "level": 0.95},
+    **{"assessor_tau": None, "seed": 1},
+}
+
+
 def certified(alone: int, **changed: object):
     runs, qrels, pools, papers = study(alone=alone)
-    given = {"measure": "P@5", "relevant_from": 2, "assessor_tau": None, "seed": 1}
-    return certify(runs, qrels, pools, papers, precision, **{**given, **changed})
+    return certify(runs, qrels, pools, rankings_of(pools), papers, precision, precision, **{**GIVEN, **changed})
 
 
 def test_where_all_find_the_same_the_verdict_is_fair() -> None:
     found = certified(0)
-    assert (found.verdict, found.reasons) == ("fair", ())
+    assert (found.verdict, {one.place for one in found.losses}) == ("fair", {"below"})
     assert {one.tau for one in found.methods} == {1.0}
 
 
-def test_where_one_method_found_it_alone_the_verdict_is_care() -> None:
-    assert certified(5).verdict == "care"
-    assert "order" in certified(5).reasons
+def loss(method: str, of_papers: Sequence[float], *, methods: int = 2, tolerance: float = 0.05) -> Loss:
+    """Of a method that has this loss on each paper, one query a paper."""
+    qrels = [Qrel(f"p{at}-method", "d", 3) for at in range(len(of_papers))]
+    finds = {
+        name: frozenset((f"p{at}", "d") for at in range(len(of_papers))) for name in [method, *"xyz"[: methods - 1]]
+    }
+    values = {f"p{at}-method": value for at, value in enumerate(of_papers)}
+
+    def score(runs):
+        return lambda qrels: {
+            run: {query: (0.0 if run.endswith("unjudged") else values[query]) for query in values} for run in runs
+        }
+
+    papers = {query: query.partition("-")[0] for query in values}
+    how = {"relevant_from": 2, "tolerance": tolerance, "level": 0.95}
+    return next(one for one in losses(finds, {}, qrels, papers, score, **how) if one.method == method)
+
+
+def test_a_loss_is_care_only_where_its_whole_interval_is_above_the_tolerance() -> None:
+    above = loss("a", [0.2, 0.22, 0.18, 0.21, 0.19, 0.2])
+    below = loss("b", [0.01, 0.02, 0.0, 0.01, 0.02, 0.0])
+    unsure = loss("c", [0.3, 0.0, 0.0, 0.2, 0.0, 0.0])
+    assert [one.place for one in (above, below, unsure)] == ["above", "below", "open"]
+    assert verdict_of([above, unsure, below], tolerance=0.05) == ("care", None)
+    assert verdict_of([below, below], tolerance=0.05) == ("fair", None)
+    assert verdict_of([unsure, below], tolerance=0.05) == ("unknown", unsure.papers_needed)
+    assert verdict_of([below], tolerance=0.05)[0] == "unknown"
+
+
+def test_the_interval_is_students_t_at_the_corrected_level() -> None:
+    """Near 0 Fisher's z is the loss itself; each end of two methods' intervals is at 2.5%."""
+    found = loss("a", of_papers := [0.010, 0.014, 0.008, 0.012, 0.011])
+    half = t.ppf(1 - 0.05 / 2, 4) * stdev(of_papers) / 5**0.5
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.011 - half, 0.011 + half), rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_with_the_papers_that_are_said_to_be_needed_a_loss_is_known(scale: float) -> None:
+    unsure = [scale * value for value in (0.3, 0.02, 0.1, 0.2, 0.05, 0.07)]
+    needed = loss("a", unsure).papers_needed
+    assert loss("a", unsure).place == "open"
+    assert needed is not None
+    assert needed > 6
+    # As many papers with this mean and this standard deviation, half of them above and half below.
+    middle, spread = mean(unsure), stdev(unsure) * ((needed - 1) / needed) ** 0.5
+    if needed % 2:
+        spread, values = stdev(unsure), [middle]
+    else:
+        values = []
+    half = needed // 2
+    assert loss("a", [*values, *[middle + spread] * half, *[middle - spread] * half]).place != "open"
+
+
+def test_three_papers_tell_nothing() -> None:
+    assert loss("a", [0.4, 0.5, 0.45]).place == "open"
+    assert loss("a", [0.0, 0.0, 0.0]).place == "open"
+    assert loss("a", [0.0, 0.0, 0.0, 0.0]).place == "below"
+
+
+def test_where_one_method_found_it_alone_the_verdict_names_it() -> None:
+    runs, qrels, pools, papers = study(alone=3)
+    # One find less in the first four papers, so that the losses differ.
+    qrels = [one._replace(relevance=0) if one.doc_id in {"p0r0", "p1r0", "p2r1", "p3r2"} else one for one in qrels]
+    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
+    told = terminal(found)[0]
+    assert found.verdict == "care"
+    assert "only with care: what late alone found would be missed" in told.splitlines()[0]
+    assert "A loss of 5 points of 100 is tolerated" in told
 
 
 def test_a_run_that_is_hardly_judged_is_named_and_lies_between_its_bounds() -> None:
@@ -115,31 +278,19 @@ def test_a_run_that_is_hardly_judged_is_named_and_lies_between_its_bounds() -> N
     runs["new"] = run_of(
         {query: [f"{query}u0", f"{papers[query]}r0", f"{query}u1", f"{papers[query]}r1"] for query in papers}
     )
-    found = certify(runs, qrels, pools, papers, precision, measure="P@5", relevant_from=2, assessor_tau=None, seed=1)
-    assert found.reasons == ("unjudged",)
+    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
     new = next(run for run in found.runs if run.run == "new")
     assert (new.judged_at_20, new.as_it_is, new.condensed) == (0.5, 0.4, 0.4)
     assert not new.pooled
-
-
-def test_runs_that_do_not_differ_certify_nothing() -> None:
-    runs, qrels, pools, papers = study(alone=0)
-    same = dict.fromkeys(("one", "two", "three"), runs["early"])
-    found = certify(same, qrels, pools, papers, precision, measure="P@5", relevant_from=2, assessor_tau=None, seed=1)
-    assert found.verdict == "unknown"
-    assert "no differences" in found.reasons
-
-
-def test_two_runs_or_one_method_tell_nothing() -> None:
-    runs, qrels, pools, papers = study(alone=0)
-    del runs["late"]
-    few = certify(runs, qrels, pools, papers, precision, measure="P@5", relevant_from=2, assessor_tau=None, seed=1)
-    assert (few.verdict, few.reasons) == ("unknown", ("few runs",))
+    assert "Of the first 20 of new, less than 95% are judged" in terminal(found)[0]
 
 
 def test_depths_keep_what_some_method_has_high_enough() -> None:
     runs, qrels, pools, papers = study(alone=2)
-    found = {one.name: one for one in reductions(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)[1]}
+    found = {
+        one.name: one
+        for one in reductions(pools, finds_of(pools), qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
+    }
     assert sorted(found, key=int) == ["5", "10", "15"]
     assert {name: one.lost for name, one in found.items()} == {"5": 12 * 15, "10": 12 * 10, "15": 12 * 5}
     assert {one.lost_relevant for one in found.values()} == {0}
@@ -153,7 +304,7 @@ def test_a_cited_paper_has_no_depth_and_stays() -> None:
         )
         for paper, one in pools.items()
     }
-    assert not reductions(cited, qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
+    assert not reductions(cited, finds_of(cited), qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
 
 
 def values(effects: Sequence[float], *, papers: int, noise: float, seed: int) -> dict[str, dict[str, float]]:

@@ -9,6 +9,13 @@ CREATE TABLE assessor (
     CONSTRAINT assessor_named CHECK (assessor <> '')
 );
 
+CREATE TABLE chain (
+    name TEXT NOT NULL,
+    length INTEGER NOT NULL,
+    last_sha256 TEXT NOT NULL,
+    PRIMARY KEY (name)
+);
+
 CREATE TABLE facet_labels (
     paper_id TEXT NOT NULL,
     labels TEXT NOT NULL,
@@ -124,6 +131,7 @@ CREATE TABLE adjudication (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     adjudicator TEXT NOT NULL,
     reason TEXT,
     ratings TEXT NOT NULL,
@@ -186,6 +194,7 @@ CREATE TABLE judgement (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),
@@ -237,6 +246,8 @@ CREATE TABLE project (
     remote_id BIGINT,
     created TEXT,
     sent_on TEXT,
+    shows JSON,
+    set_back JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
@@ -312,6 +323,7 @@ CREATE TABLE trial_judgement (
     changed_at TEXT,
     ruling TEXT,
     guidelines_sha256 TEXT,
+    chain_sha256 TEXT DEFAULT '' NOT NULL,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),

@@ -11,8 +11,10 @@ from annot.errors import StoreError
 from annot.store import facet_labels, judgements, people, pools, projects, queries, runs
 from annot.store import migrations as known
 from annot.store.adjudications import read_adjudications
+from annot.store.chained import broken_chains
 from annot.store.database import Store, open_store
 from annot.store.migrations import MIGRATIONS
+from annot.store.schema import drop_triggers
 from sqlalchemy import Connection, inspect, text
 
 
@@ -73,6 +75,21 @@ def test_a_frozen_study_of_the_first_version_is_migrated_with_every_judgement(fi
     assert history[0].payload["said"] == "naïve 𝛼 \u2028"
     assert (decision.grade, decision.reason) == (2, "the same model")
     assert sorted(sent["a1"].values()) == [10, 11, 12, 13]
+
+
+def test_the_rows_of_an_older_database_are_chained_as_they_are(first_version: str) -> None:
+    with open_store(first_version) as store:
+        with store.read() as session:
+            assert list(broken_chains(session.connection())) == []
+            links = [link for _, link in session.connection().execute(text("SELECT id, chain_sha256 FROM judgement"))]
+            assert len({*links}) == len(links) > 0
+        with store.begin() as session:
+            drop_triggers(session.connection())
+            session.connection().execute(text("DELETE FROM judgement WHERE id = (SELECT MIN(id) FROM judgement)"))
+        with store.read() as session:
+            gap, counted = broken_chains(session.connection())
+    assert "the row before it is not the one that it was recorded behind" in gap
+    assert counted == f"judgement: found {len(links) - 1} rows, {len(links)} were recorded"
 
 
 def test_what_is_recorded_again_after_a_migration_is_nothing_new(first_version: str) -> None:

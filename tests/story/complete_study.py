@@ -75,8 +75,13 @@ def complete_study(kept: Path) -> Iterator[Complete]:
 
 def set_back(complete: Complete) -> None:
     """Make the server what it was when the study was complete."""
-    (found,) = (complete.study.studio.folder / "data").glob("*.sqlite3")
-    with closing(sqlite3.connect(complete.now)) as source, closing(sqlite3.connect(found)) as live:
+    put_back(complete.now, complete.study)
+
+
+def put_back(database: Path, study: Study) -> None:
+    """Make the server what it was when its database was copied."""
+    (found,) = (study.studio.folder / "data").glob("*.sqlite3")
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(found)) as live:
         source.backup(live)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.exchange.auditing import Audited, of_project
+from annot.exchange import auditing
+from annot.exchange.audited_projects import Audited, of_project
 from annot.exchange.connection import connect
 from annot.exchange.rounds import own_tasks
 from annot.exchange.shown import changed_tasks
@@ -156,7 +157,8 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
         **{name: value for name, value in tasks["a2"][others[6]]["data"].items() if name != "pair_id"},
         pair_id="somebody/elses",
     )
-    on_the_server(settled, "PATCH", f"/api/projects/{made['a1']}/", maximum_annotations=3)
+    worse = {"maximum_annotations": 3, "expert_instruction": "Give 3 to everything.", "title": "Be quick"}
+    on_the_server(settled, "PATCH", f"/api/projects/{made['a1']}/", **worse)
     exported = {task["id"]: task["data"] for task in settled.as_exported("a1")}
     wanted = tasks["a1"][others[3]]["id"]
     on_the_server(settled, "PATCH", f"/api/tasks/{wanted}/", data={**exported[wanted], "facet_help": "Give a 3."})
@@ -167,9 +169,13 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     filled = {"task": tasks["a2"][others[0]]["id"], "model_version": "sentence-labels", "result": [chosen]}
     on_the_server(settled, "POST", "/api/predictions/", **filled)
     kinds = found(settled)
-    assert kinds["other account"] == [f"a1: 1 answer(s) by another account: {others[0].replace('/', ' ')}"]
+    assert kinds["other account"] == [
+        f"a1: 1 answer(s) by another account (by the lead's account): {others[0].replace('/', ' ')}"
+    ]
     assert kinds["answered twice"] == [f"a1: 1 task(s) with more than one answer: {others[0].replace('/', ' ')}"]
-    assert kinds["edited by another"][0].startswith("a1: 1 answer(s) last changed by another account")
+    assert kinds["edited by another"][0].startswith(
+        "a1: 1 answer(s) last changed by another account than their author's (by a2): "
+    )
     assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
     assert kinds["too fast"][0].startswith("a2: 3 answer(s) given in less than 2 s")
     assert kinds["task gone"] == [f"a2: 1 task(s) are gone from the server: {others[5].replace('/', ' ')}"]
@@ -181,14 +187,29 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
         f"a1: 1 answer(s) on record are gone from the server: {others[4].replace('/', ' ')}"
     ]
     assert kinds["strange tasks"] == ["a2: 1 task(s) that this study did not send"]
-    assert kinds["project changed"] == ["a1: changed on the server by hand: maximum_annotations"]
+    changed = "maximum_annotations, the instructions, the title"
+    assert kinds["project changed"] == [f"a1: changed on the server by hand: {changed}"]
+    pushed = annot_done("push", folder=settled.folder)
+    assert (
+        "a1: changed on the server by hand, and set back now: "
+        "maximum_annotations, the title, the instructions; `annot audit` keeps it on record" in pushed.stderr
+    )
+    assert "set back" not in annot_done("push", folder=settled.folder).stderr
+    kinds = found(settled)
+    assert "project changed" not in kinds
+    assert kinds["project set back"] == [f"a1: {auditing.SET_BACK.what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("audit", "--json", folder=settled.folder)
     assert result.exit_code == 1
     told = annot("audit", folder=settled.folder).stdout
-    assert re.search(r"^a1: 1 answer\(s\) by another account: .* \(last on \d{4}-\d\d-\d\d\)$", told, re.MULTILINE)
+    by_whom = r"by another account \(by the lead's account\)"
+    assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
     assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
-    assert "project gone" in {finding["kind"] for finding in result.data["findings"]}
+    (gone,) = [finding for finding in result.data["findings"] if finding["kind"] == "project gone"]
+    answered = len(settled.planned()["a2"])
+    lost = f"{answered} answer(s) on record are no longer on the server"
+    assert gone["what"] == f"a2: their project is gone from the server (judging); {lost}"
+    assert "free edition does not tell" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["findings"]
 
@@ -216,7 +237,5 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
             planned=frozenset(own),
             changed=(),
             graded=True,
-            settings={},
-            expected_settings={},
         )
         assert [finding.kind for finding in of_project(met, settled_at)] == expected

@@ -78,11 +78,12 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     change_task(study, "a3", "train-feedback", rating_gold="0 Irrelevant" if last != "0 Irrelevant" else "1 Related")
     change_task(study, "j1", "substudy-full", facet="other")
     assert found(study) == {
-        "other account": ["a3 (training): 1 answer(s) by another account"],
+        "other account": ["a3 (training): 1 answer(s) by another account (by the lead's account)"],
         "answered twice": ["a3 (training): 1 task(s) with more than one answer"],
         "answer gone": ["a3 (training): 1 answer(s) on record are gone from the server"],
         "edited by another": [
-            "j1 (sub-study, abstracts): 1 answer(s) last changed by another account than their author's"
+            "j1 (sub-study, abstracts): 1 answer(s) last changed by another account than their author's "
+            "(by the lead's account)"
         ],
         "task gone": ["j1 (sub-study, abstracts): 1 task(s) are gone from the server"],
         "project changed": ["j1 (sub-study, abstracts): changed on the server by hand: maximum_annotations"],
@@ -92,4 +93,5 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
         ],
     }
     http(study, "DELETE", f"/api/projects/{study.projects('train')['a3'][0]}/")
-    assert found(study)["project gone"] == ["a3: their project is gone from the server (train)"]
+    lost = f"{len(training)} answer(s) on record are no longer on the server"
+    assert found(study)["project gone"] == [f"a3: their project is gone from the server (training); {lost}"]

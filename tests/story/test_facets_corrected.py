@@ -27,7 +27,7 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    sent = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
+    sent, _notes = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in sent]
 
 
@@ -176,11 +176,14 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     http(study, "PATCH", f"/api/tasks/{other['id']}/", json={"data": {**exported, "facet_help": "Call it result."}})
     http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
     assert found(study) == {
-        "other account": ["a1 (labels): 1 answer(s) by another account"],
-        "edited by another": ["a1 (labels): 1 answer(s) last changed by another account than their author's"],
+        "other account": ["a1 (labels): 1 answer(s) by another account (by a2)"],
+        "edited by another": ["a1 (labels): 1 answer(s) last changed by another account than their author's (by a2)"],
         "answered twice": ["a1 (labels): 1 task(s) with more than one answer"],
         "task changed": ["a2 (labels): 1 task(s) show what was never sent"],
-        "project changed": ["a2 (labels): changed on the server by hand: maximum_annotations"],
+        "project changed": [
+            "a1 (labels): changed on the server by hand: the title",
+            "a2 (labels): changed on the server by hand: maximum_annotations",
+        ],
     }
     http(study, "DELETE", f"/api/projects/{project}/")
     assert fetch(study)[1] == (

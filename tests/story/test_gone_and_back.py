@@ -23,6 +23,7 @@ from complete_study import (
     give_another_account,
     http,
     in_dispute,
+    put_back,
     rating,
     the_project,
     up,
@@ -136,6 +137,25 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     assert annot("pull", folder=study.folder).exit_code == 1
     assert annot("adjudicate", "pull", folder=study.folder).exit_code == 1
     assert counting(study) == complete.counting | {(*pair, "a1"): 3 for pair in changed}
+
+
+def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Complete, study: Study) -> None:
+    put_back(complete.last_night, study)
+    pairs = study.planned()["a2"]
+    again = pairs[len(pairs) // 2 :]
+    study.judge("a2", dict.fromkeys(again, 2))
+    pulled = annot_done("pull", folder=study.folder)
+    assert (
+        f"a2: the server was set back to an earlier state; {len(again)} answer(s) on record were given again since, "
+        "and those given last count" in pulled.stderr
+    )
+    assert counting(study) == complete.counting | {(*pair, "a2"): 2 for pair in again}
+    assert "set back" not in annot_done("pull", folder=study.folder).stderr
+    # Who deletes an answer and gives another one sets nothing back.
+    with study.as_person("a2") as person:
+        person.delete_annotation(annotations_of(study, "a2")[pairs[0]]["id"])
+    study.judge("a2", {pairs[0]: 0})
+    assert "set back" not in annot_done("pull", folder=study.folder).stderr
 
 
 def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:

@@ -212,7 +212,10 @@ def _client(cluster: str) -> Client:
     try:
         from distributed import Client
     except ModuleNotFoundError:
-        raise InputError("a cluster needs Dask, which is not installed", hint="pip install 'annot[cluster]'") from None
+        raise InputError(
+            "a cluster needs Dask, which is not installed",
+            hint="in the folder of annot's source: pip install '.[cluster]'",
+        ) from None
 
     class Closing(Client):  # type: ignore[misc]
         def start(self, **arguments: Any) -> None:

@@ -4,7 +4,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ from annot.cli.options import CsvOption, JsonOption, KeyOption, UrlOption, WaitO
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
 from annot.cores import limited
+from annot.errors import MissingInput
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -163,6 +164,27 @@ def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContext
     return alone(ws.database_url, command=words, wait_seconds=wait_seconds, tell=say)
 
 
+@contextmanager
+def missed(ws: "Workspace | None") -> Iterator[None]:
+    """Say it where a part of the study is missing, in place of what a command says that found nothing."""
+    try:
+        yield
+    except MissingInput:
+        if part := _missing_part(ws):
+            raise part from None
+        raise
+    if part := _missing_part(ws):
+        say(f"{part.message}; {part.hint}")
+
+
+def _missing_part(ws: "Workspace | None") -> MissingInput | None:
+    if ws is None or ws.looks_whole:
+        return None
+    from annot.study.missing_parts import missing_part
+
+    return missing_part(ws)
+
+
 def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, server: bool
 ) -> Callable[..., None]:
@@ -197,7 +219,7 @@ def _with_shared_options(
         changes = alone and not (given.get("dry_run") or given.get("watch"))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
-        with limited(processes), alone_in_it:
+        with missed(arguments.get("ws")), limited(processes), alone_in_it:
             answer = function(**arguments)
             if changes:
                 from annot.study.ledger import keep_ledger

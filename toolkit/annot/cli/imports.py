@@ -66,7 +66,9 @@ def import_judgements(
 @command("import grades")
 def import_grades(
     ws: "Workspace",
-    files: Annotated[list[Path], argument("The file, or one for each fold.")],
+    files: Annotated[
+        list[Path], argument("The file, or one for each fold; that with `test` in its name is tested on.")
+    ],
     form: Annotated[str, option("qrels (TREC's), relish or treccovid-rf.", "--format")] = "qrels",
     facet: FacetOption = None,
     per_topic: Annotated[int, option("Of treccovid-rf: papers of a topic that become queries.", min=1)] = 1,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
 from annot.cli.options import ConventionOption, DryRunOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Answer, say, table
+from annot.cli.output import Answer, needs_a_person, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -19,7 +19,10 @@ def query_folds(
     redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Draw test folds of the queries, whole papers each; evaluation then takes the mean of the folds' means."""
+    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
+
+    A paper and its near-copies are in one fold.
+    """
     from annot.steps import query_folds as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
@@ -40,7 +43,10 @@ def evaluate(
     ] = None,
     ties: TiesOption = "order",
     average: Annotated[
-        str, option("test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries.")
+        str,
+        option(
+            "test: mean of the test folds' means, where there are folds; dev: the first development fold; plain: all."
+        ),
     ] = "test",
     per_query: PerQueryOption = False,
     against: Annotated[
@@ -60,7 +66,9 @@ def evaluate(
         from annot.steps import against as published
 
         found = published.against(ws, against, files=tuple(files or ()))
-        return Answer(found, published.describe(found), table="evaluate --against")
+        differing = range(found.differing if found.same_collection else 0)
+        finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
+        return Answer(found, published.describe(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,
         files=tuple(files or ()),
@@ -131,7 +139,8 @@ def assessor_effect(
 def reusability(ws: "Workspace") -> Answer:
     """Write the certificate: can systems that did not help to build the pools be measured on this collection?
 
-    Looks at smaller pools, unjudged papers and halves of the queries; the page is exports/certificate.html.
+    Takes each pool method for a system that came later, without what it alone brought; looks at smaller pools, unjudged
+    papers and halves of the queries. The page is exports/certificate.html.
     """
     from annot.steps import reusability as step
 

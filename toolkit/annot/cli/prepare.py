@@ -23,7 +23,8 @@ def init(
 
     made = step.init(folder, name=name, dry_run=dry_run)
     verb = "would make" if dry_run else "made"
-    return Answer(made, f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already")
+    told_of = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already"
+    return Answer(made, told_of, made.notes)
 
 
 @command("corpus", verbs=True)
@@ -123,8 +124,8 @@ def facets_push(
     from annot.steps import facets_corrections as step
 
     with progress("sending abstracts") as advance:
-        sent = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
-    return Answer(sent, table("labels.sent", sent))
+        sent, notes = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
+    return Answer(sent, table("labels.sent", sent), notes)
 
 
 @command("facets pull", server=True)

@@ -18,19 +18,20 @@ def run(
         list[str] | None,
         argument("Names that `annot run list` shows.", shown="the four term baselines of CSFCube", metavar="SYSTEM"),
     ] = None,
+    replace: Annotated[bool, flag("--replace", "Write over an imported run of the same name.")] = False,
 ) -> Answer:
     """Write runs: the pools ranked by systems, the query's sentences against whole candidate abstracts."""
     from annot.steps import run as step
 
     with progress("ranking pools") as advance:
-        made = step.make(ws, systems=tuple(systems or ()), advance=advance)
+        made = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
     notes = (
         f"{one.tag}: the optimal transport of {one.given_up} of {one.documents} documents was given up before it was "
         "exact; their scores are approximate"
         for one in made
         if one.given_up
     )
-    return Answer(made, table("files.runs", made), tuple(notes))
+    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)
@@ -73,6 +74,7 @@ def run_import(
     duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
     missing: Annotated[str, option("Candidates that the run lacks: out, or last.")] = "out",
     distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
+    replace: Annotated[bool, flag("--replace", "Write over a run of this name that was made here.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Import a run that was made elsewhere; it is evaluated, reported and released like our own.
@@ -92,6 +94,7 @@ def run_import(
         seed=seed,
         rules=Rules(foreign, duplicates, missing),
         distances=distances,
+        replace=replace,
         dry_run=dry_run,
     )
     return Answer(imported, told("run-imported", imported=imported))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -15,6 +16,7 @@ from annot.evaluation.evaluated import TOGETHER, Line
 from annot.evaluation.measures import CONVENTIONS, knows
 from annot.formats.json_lines import in_words
 from annot.names import near
+from annot.records import Qrel, Query
 
 DECIMALS = 2
 """Of what the papers print, in percent."""
@@ -36,6 +38,10 @@ class Published(BaseModel):
     note: str = ""
     misprints: tuple[str, ...] = ()
     """`facet system measure` of figures that cannot be right."""
+    queries: dict[str, tuple[str, ...]] = {}
+    """The query papers of each facet, by which the collection is known; empty where the table does not name them."""
+    pairs: dict[str, int] = {}
+    """The judged pairs of each facet."""
     figures: dict[str, dict[str, tuple[float, ...]]]
 
     @model_validator(mode="after")
@@ -109,6 +115,25 @@ def beside(published: Published, lines: Iterable[Line]) -> tuple[Beside, ...]:
             hint="a run goes by its tag or its system: `annot run import --system NAME`",
         )
     return found
+
+
+def same_collection(published: Published, queries: Sequence[Query], qrels: Iterable[Qrel]) -> bool | None:
+    """Whether the queries, and how many pairs of them are judged, are the paper's on every facet that both have.
+
+    None where the table names no queries.
+    """
+    if not published.queries:
+        return None
+    facets = {query.query_id: query.facet for query in queries}
+    pairs = Counter(facets[one.query_id] for one in qrels)
+    papers: dict[str, set[str]] = {}
+    for query in queries:
+        papers.setdefault(query.facet, set()).add(query.paper_id)
+    both = papers.keys() & published.queries.keys()
+    return bool(both) and all(
+        papers[facet] == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
+        for facet in both
+    )
 
 
 def comparable(published: Published, lines: Iterable[Line]) -> bool:

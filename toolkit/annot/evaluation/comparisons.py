@@ -3,9 +3,9 @@
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
 together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.stats.max_t`): its
 least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by large
-differences of others. Where differences are symmetric it names a false one in 5 of 100 studies; where runs differ in
-spread and are skewed in up to 10 (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of
-the randomised Tukey HSD are given next to it, for papers that report them.
+differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs differ
+in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's
+correction, of the t test and of the randomised Tukey HSD are given next to it, for papers that report them.
 """
 
 from __future__ import annotations
@@ -92,12 +92,21 @@ class Verdict:
 
 
 def compare_runs(
-    facet: str, sums: Mapping[str, Array], sizes: Array, *, convention: str, measure: str, level: float, seed: int
+    facet: str,
+    sums: Mapping[str, Array],
+    sizes: Array,
+    *,
+    unit: str,
+    convention: str,
+    measure: str,
+    level: float,
+    seed: int,
 ) -> tuple[tuple[RunComparison, ...], Verdict]:
     """Every pair of at least two runs, the better runs first, and the verdict.
 
     sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    how many queries these are. A run's mean is the mean of its folds' means. seed: of tests that draw their signs.
+    how many queries these are. unit: what a row is, a query paper or a query. A run's mean is the mean of its folds'
+    means. seed: of tests that draw their signs.
     """
     share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
@@ -122,7 +131,7 @@ def compare_runs(
             convention=convention,
             measure=measure,
             difference=mean[a] - mean[b],
-            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit="query paper", least=-1.0),
+            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit=unit, least=-1.0),
             p_value=test.p_value,
             p_corrected=float(decided.p_values[at]),
             p_holm=p_holm,
@@ -155,11 +164,11 @@ def _behind(one: RunComparison) -> bool:
 
 
 def _detectable(differences: Array, decided: MaxT) -> float | None:
-    """From the t test's power, at what the first step of the test asks, with the median error of the pairs."""
-    from scipy.special import stdtrit
+    """By the noncentral t, at what the first step of the test asks, with the median error of the pairs."""
+    from scipy.special import nctdtrinc
 
     papers = differences.shape[1]
     if math.isinf(decided.critical):
         return None
     error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
-    return float((decided.critical + stdtrit(papers - 1, POWER)) * error)
+    return float(nctdtrinc(papers - 1, 1 - POWER, decided.critical) * error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from annot.evaluation.comparisons import FEWEST_PAPERS, RunComparison, Verdict, 
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.evaluation.restated import Restated
+from annot.folds.grouped import test_folds
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
@@ -27,6 +27,7 @@ TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
+TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
 PLAIN = "mean over queries"
 AVERAGES = ("test", "dev", "plain")
@@ -101,18 +102,27 @@ class _Average(NamedTuple):
     facet: str
     folds: tuple[tuple[str, ...], ...]
     kind: str
-    papers: Mapping[str, str]
+    papers: Mapping[str, str] | None
+    """None where queries are independent."""
+
+    @property
+    def unit(self) -> str:
+        """What the units of chance are."""
+        return "query" if self.papers is None else "query paper"
+
+    def unit_of(self, query_id: str) -> str:
+        return query_id if self.papers is None else self.papers[query_id]
 
     def sizes(self) -> Array:
         return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
 
     def sums(self, values: Mapping[str, float]) -> Array:
         """The sum over the queries of each paper in each fold: shape (P, S)."""
-        rows = sorted({self.papers[query_id] for fold in self.folds for query_id in fold})
+        rows = sorted({self.unit_of(query_id) for fold in self.folds for query_id in fold})
         sums = np.zeros((len(rows), len(self.folds)))
         for place, fold in enumerate(self.folds):
             for query_id in fold:
-                sums[rows.index(self.papers[query_id]), place] += values[query_id]
+                sums[rows.index(self.unit_of(query_id)), place] += values[query_id]
         return sums
 
 
@@ -123,7 +133,7 @@ def of_runs(
     judgements: tuple[Judgement, ...],
     *,
     facets: Mapping[str, str],
-    papers: Mapping[str, str],
+    papers: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
     demonstrations: Collection[str],
@@ -137,8 +147,9 @@ def of_runs(
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
-    each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
+    facets, papers: the facet and the paper of each query; papers None takes the queries as independent. judgements:
+    those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
+    one are one line and one side of a comparison.
     demonstrations: runs that were trained on what they are tested on; they are measured, and compared with nothing.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
@@ -188,7 +199,11 @@ def of_runs(
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
                 if not members:
-                    raise InputError(f"{facet}: no development fold on record", hint="draw folds: `annot query folds`")
+                    hint = "--average plain takes all queries" if splits else "draw folds: `annot query folds`"
+                    raise InputError(f"{facet}: no query in a development fold on record", hint=hint)
+            if average == "test" and (tested := _tested(members, folds)) != members:
+                notes += _left_out(facet, members - tested) if convention == conventions[0] else []
+                members = tested
             whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering
@@ -217,6 +232,7 @@ def of_runs(
                     facet,
                     {system: whole.sums(of_system) for system, of_system in compared.items()},
                     whole.sizes(),
+                    unit=whole.unit,
                     convention=convention,
                     measure=primary,
                     level=level,
@@ -238,15 +254,25 @@ def of_runs(
     )
 
 
+def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """The queries of the test folds, where the others are for development; all, where one is in no fold."""
+    tested = {query_id for fold in test_folds(folds) for query_id in fold}
+    return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
+
+
+def _left_out(facet: str, others: Collection[str]) -> list[str]:
+    return [f"{facet}: {len(others)} queries outside the test fold are left out; `--average plain` takes all"]
+
+
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str], average: str
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":
         return _Average(facet, (tuple(sorted(members)),), DEV, papers)
-    folds = tuple(splits[name] for name in sorted(splits) if re.fullmatch(r"fold\d+_test", name))
+    folds = test_folds(splits)
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
-        return _Average(facet, folds, TEST, papers)
+        return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, papers)
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
@@ -263,7 +289,7 @@ def _line(
     intervals = {}
     for name in names:
         sums = average.sums({query_id: mean[query_id][name] for query_id in members})
-        intervals[name] = ratio_interval(sums, sizes, level=level, unit="query paper")
+        intervals[name] = ratio_interval(sums, sizes, level=level, unit=average.unit)
     of_each = [mean_over_folds(values, average.folds) for values in runs]
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
@@ -281,7 +307,7 @@ def _beside_chance(
             for query_id in fold
         }
     )
-    interval = ratio_interval(sums, average.sizes(), level=level, unit="query paper", least=-1.0)
+    interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
     if isinstance(interval, Interval):
         above = interval.low > 0
     else:

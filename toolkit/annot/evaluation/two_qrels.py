@@ -11,7 +11,7 @@ from annot.agreement.between import Between, agreement_between
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.errors import UndefinedStatistic
 from annot.evaluation.comparisons import RunComparison
-from annot.evaluation.evaluated import CHANCE, Evaluated
+from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.records import Qrel
 from annot.stats.arrays import Array
 from annot.stats.rounding import rounding
@@ -59,61 +59,73 @@ class TwoQrels:
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by grade in the first (rows) and in the second (columns)."""
     together: Between
-    """Of all pairs, with intervals over queries."""
+    """Of all pairs, with intervals over query papers."""
     topics: tuple[Topic, ...]
     convention: str
     measure: str
     facet: str
     means: dict[str, tuple[float, float]]
     """Of each run on this facet by the first and by the second; best by the first on top."""
+    above_chance: dict[str, tuple[bool, bool]]
+    """Whether each run is shown to be better than a random order by the first and by the second."""
     tau: Value
     tau_ap: Value
     """With the first for the reference: which says more of the top."""
     changed: tuple[ChangedSides, ...]
 
+    @property
+    def like_chance(self) -> bool:
+        """Whether a run is not shown to be better than a random order, by either."""
+        return not all(map(all, self.above_chance.values()))
+
 
 @rounding
 def compare_qrels(
-    a: Iterable[Qrel], b: Iterable[Qrel], by_a: Evaluated, by_b: Evaluated, *, facet: str, level: float
+    a: Iterable[Qrel],
+    b: Iterable[Qrel],
+    by_a: Evaluated,
+    by_b: Evaluated,
+    *,
+    facet: str,
+    level: float,
+    papers: Mapping[str, str],
 ) -> TwoQrels:
     """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
-    runs are ordered. level: of the intervals of agreement."""
+    runs are ordered. level: of the intervals of agreement. papers: the paper of each query, the unit of chance."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
     grades = tuple(sorted({*first.values(), *second.values()}))
     both = sorted(first.keys() & second.keys())
     confusion = np.zeros((len(grades), len(grades)), dtype=int)
     for pair in both:
         confusion[grades.index(first[pair]), grades.index(second[pair])] += 1
-    means = _means(by_a, by_b, facet)
+    of_a, of_b = (_lines(found, facet) for found in (by_a, by_b))
+    runs = sorted(of_a.keys() & of_b.keys(), key=lambda run: (-of_a[run].values[by_a.measure], run))
+    means = {run: (of_a[run].values[by_a.measure], of_b[run].values[by_b.measure]) for run in runs}
     scores = [[round(one[side], _FIGURES) for one in means.values()] for side in (0, 1)]
     tau = tau_b_of_rows(np.array([scores[0]]), np.array([scores[1]]))[0] if len(means) > 1 else np.nan
     top = tau_ap(scores[1], scores[0])
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(map(int, row)) for row in confusion),
-        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=None),
+        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=papers),
         topics=tuple(_topics(first, second, grades)),
         convention=by_a.convention,
         measure=by_a.measure,
         facet=facet,
         means=means,
+        above_chance={run: (of_a[run].above_chance, of_b[run].above_chance) for run in runs},
         tau=TIED if np.isnan(tau) else float(tau),
         tau_ap=TIED if np.isnan(top) else top,
         changed=tuple(_changed(by_a.comparisons, by_b.comparisons, facet)),
     )
 
 
-def _means(by_a: Evaluated, by_b: Evaluated, facet: str) -> dict[str, tuple[float, float]]:
-    first, second = (
-        {
-            line.run: line.values[found.measure]
-            for line in found.lines
-            if (line.convention, line.facet) == (found.convention, facet) and line.run != CHANCE
-        }
-        for found in (by_a, by_b)
-    )
-    common = sorted(first.keys() & second.keys(), key=lambda run: (-first[run], run))
-    return {run: (first[run], second[run]) for run in common}
+def _lines(found: Evaluated, facet: str) -> dict[str, Line]:
+    return {
+        line.run: line
+        for line in found.lines
+        if (line.convention, line.facet) == (found.convention, facet) and line.run != CHANCE
+    }
 
 
 def _topics(

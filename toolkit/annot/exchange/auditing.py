@@ -1,19 +1,15 @@
-"""What a server shows that a blind study does not: who answered what, when, how fast, and what was changed by hand.
+"""What a server shows that a blind study does not: kinds of findings, and who else can be on a person's server.
 
-Pure functions over what was read from the server and what is on record. Each finding names a person by pseudonym, says
+Each finding names a person by pseudonym, says
 how many and which, and what the lead can do; none says that somebody cheated.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from annot.labelstudio.annotations import id_of
-from annot.labelstudio.studio_records import Payload, PulledTask
-from annot.records import Asked
+from typing import NamedTuple
 
 FASTEST_SECONDS = 2.0
 """Nobody reads the marked sentences of two abstracts and presses two keys in less."""
@@ -44,20 +40,33 @@ ANSWERS: dict[str, Kind] = {
     "after adjudication": Kind(
         "answer(s) given or changed after their pair was settled", "look at the pairs with `annot trace`"
     ),
-    "too fast": Kind(f"answer(s) given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person"),
 }
 """What the answers to a task may show."""
+BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
+"""Of these the person is named whose account it was: where an annotation has it."""
 TASKS: dict[str, Kind] = {
     "task changed": Kind(
         "task(s) show what was never sent",
         "ask who has changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
     ),
-    "task twice": Kind("task(s) are there twice", "delete one of each in Label Studio"),
-    "task gone": Kind("task(s) are gone from the server", "`{push}` sends those without an answer again"),
+    "task twice": Kind("task(s) are there twice", "in Label Studio, delete {which}"),
+    "task gone": Kind(
+        "task(s) are gone from the server",
+        "`{push}` sends those without an answer again; who deleted them, Label Studio's free edition does not tell",
+    ),
 }
 STRANGE_TASKS = Kind("task(s) that this study did not send", "delete them in Label Studio")
 PROJECT_CHANGED = Kind("changed on the server by hand", "`{push}` sets it back")
-PROJECT_GONE = Kind("their project is gone from the server", "`{push}` makes it again, with its open tasks")
+SET_BACK = Kind(
+    "was changed on the server by hand, and a push has set it back",
+    "ask who changed it; answers that were given before that day may follow what stood there",
+)
+PROJECT_GONE = Kind(
+    "their project is gone from the server",
+    "`{push}` makes it again, with its open tasks; what was answered counts on, and the command that pulls lets you "
+    "decide; who deleted it, Label Studio's free edition does not tell",
+)
+TOO_FAST = Kind(f"answer(s) given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person")
 VERSION = Kind("", "look at a task of each screen, then run `{push}`")
 STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and renew the invitation link under Organization")
 STRANGE_PROJECT = Kind("on their server", "delete it there, once its answers are pulled")
@@ -87,102 +96,6 @@ class Finding:
         more = f", and {len(self.pairs) - SHOWN} more" if len(self.pairs) > SHOWN else ""
         shown = f": {'; '.join(self.pairs[:SHOWN])}{more}" if self.pairs else ""
         return f"{self.what}{shown}{f' (last on {self.last})' if self.last else ''}"
-
-
-class Audited(NamedTuple):
-    """One person's project as it was met."""
-
-    person: str
-    """With what the project is for, where that is neither judging nor adjudication: `a1 (training)`."""
-    push: str
-    """The command that sends its tasks."""
-    accounts: Collection[int]
-    """The server's ids of the accounts that are the person's, now or when they answered."""
-    counted: Mapping[str, frozenset[str]]
-    """By key, the ids of the annotations whose answers count: the server forgets whose they were when it removes an
-    account."""
-    kept: frozenset[str]
-    """The keys whose answers the lead has kept although they are gone."""
-    tasks: Sequence[PulledTask]
-    own: Mapping[str, Asked]
-    """What may stand in the project, by key."""
-    planned: frozenset[str]
-    """The keys of what was sent."""
-    changed: Collection[str | None]
-    """The keys of the tasks that show something else than they were sent with."""
-    graded: bool
-    """Whether its answers are grades: to look at gold grades takes no time."""
-    settings: Mapping[str, Any]
-    expected_settings: Mapping[str, Any]
-
-
-def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
-    """What is wrong with one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
-    changed = sorted(name for name, value in met.expected_settings.items() if met.settings.get(name) != value)
-    if changed:
-        what = f"{met.person}: {PROJECT_CHANGED.what}: {', '.join(changed)}"
-        yield Finding("project changed", what, len(changed), PROJECT_CHANGED.do.format(push=met.push))
-    copies = Counter(task.key for task in met.tasks)
-    strangers = sum(count for key, count in copies.items() if key not in met.own)
-    if strangers:
-        yield Finding("strange tasks", f"{met.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do)
-    found: dict[str, Collection[str | None]] = {
-        "task changed": met.changed,
-        "task twice": [key for key in copies if copies[key] > 1],
-        "task gone": met.planned - copies.keys(),
-    }
-    for kind, keys in found.items():
-        yield from _told(kind, TASKS[kind], met, dict.fromkeys(keys, ""))
-    answers: dict[str, dict[str | None, str]] = {}
-    for task in met.tasks:
-        if task.key is not None and task.key in met.own:
-            asked = met.own[task.key]
-            # A hidden repeat settles nothing, and may come after its pair was settled.
-            settled = adjudicated.get(asked.pair) if asked.occasion == 1 else None
-            for kind, day in _of_task(task, met, settled).items():
-                answers.setdefault(kind, {})[task.key] = day
-    for kind, of_kind in ANSWERS.items():
-        if len(answers.get(kind, ())) >= (FAST_ANSWERS if kind == "too fast" else 1):
-            yield from _told(kind, of_kind, met, answers[kind])
-
-
-def _of_task(task: PulledTask, met: Audited, settled: str | None) -> dict[str, str]:
-    """Which of `ANSWERS` the answers to one task show, and the day of the last answer that shows it."""
-    kinds: dict[str, str] = {}
-    given = [annotation for annotation in task.annotations if not annotation.get("was_cancelled")]
-    counted = met.counted.get(task.key or "", frozenset())
-    if counted and not given and task.key not in met.kept:
-        kinds["answer gone"] = ""
-    if len(given) > 1:
-        kinds["answered twice"] = max(map(_day, given))
-    for annotation in given:
-        author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
-        shows = []
-        if author not in met.accounts and not (author is None and str(annotation["id"]) in counted):
-            shows.append("other account")
-        elif editor not in (None, author, *met.accounts):
-            shows.append("edited by another")
-        if settled is not None and str(annotation.get("updated_at") or "") > settled:
-            shows.append("after adjudication")
-        seconds = annotation.get("lead_time")
-        if met.graded and isinstance(seconds, int | float) and seconds < FASTEST_SECONDS:
-            shows.append("too fast")
-        for kind in shows:
-            kinds[kind] = max(kinds.get(kind, ""), _day(annotation))
-    return kinds
-
-
-def _day(annotation: Payload) -> str:
-    return str(annotation.get("updated_at") or "")[:10]
-
-
-def _told(kind: str, of_kind: Kind, met: Audited, days: Mapping[str | None, str]) -> Iterator[Finding]:
-    """days: by key, the day of what shows it; empty where none is known."""
-    known = {key: day for key, day in days.items() if key is not None and key in met.own}
-    pairs = tuple(sorted(" ".join(met.own[key].pair) for key in known))
-    if pairs:
-        what = f"{met.person}: {len(pairs)} {of_kind.what}"
-        yield Finding(kind, what, len(pairs), of_kind.do.format(push=met.push), pairs, max(known.values()) or None)
 
 
 def of_accounts(

@@ -66,6 +66,8 @@ class Haul(NamedTuple):
     edited: int
     """Answers that somebody else changed; the person's own answer stands."""
     notes: tuple[str, ...]
+    again: int = 0
+    """Answers that count on record and are gone, and whose person has given another one since."""
 
     def flagged(self, what: str) -> list[str]:
         """Why answers do not count, each reason with how often. what: what an answer is called."""
@@ -218,9 +220,9 @@ def _haul(
         }
         readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
         found += [Found(asked, reading, shown.at(asked, reading.changed_at)) for reading in readings]
-    gone, lost, edited = _compare(found, lines, by_asked, why_all)
+    gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Haul(project, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
+    return Haul(project, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
 
 
 def _compare(
@@ -228,14 +230,15 @@ def _compare(
     lines: Mapping[tuple[Asked, str], Line[Any]],
     by_asked: Mapping[Asked, PulledTask],
     why_all: str | None,
-) -> tuple[list[Missing], list[Missing], int]:
-    """The annotations on record that were not found, the answers that are lost, and how many others have edited."""
+) -> tuple[list[Missing], list[Missing], int, int]:
+    """The annotations on record that were not found, and the answers that are lost; how many of them were given again,
+    and how many others have edited."""
     readings = {(one.asked, one.annotation): one.reading for one in found}
-    again: dict[Asked, str] = {}
+    later: dict[Asked, str] = {}
     for one in found:
         if not one.reading.flags:
-            again[one.asked] = one.reading.changed_at or ""
-    gone, lost, edited = [], [], 0
+            later[one.asked] = one.reading.changed_at or ""
+    gone, lost, again, edited = [], [], 0, 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
         stands = line.stands
@@ -252,10 +255,11 @@ def _compare(
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = again.get(asked, "") > (_changed_on_record(line) or "")
+        answered_again = later.get(asked, "") > (_changed_on_record(line) or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
-    return gone, lost, edited
+        again += line.counts and answered_again and not line.why.startswith(GONE)
+    return gone, lost, again, edited
 
 
 def _known_as_gone(line: Line[Any]) -> bool:

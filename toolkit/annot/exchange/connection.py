@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from annot.errors import FindingError, InputError, MissingInput, StudioError
 from annot.exchange.task_keys import task_keys
-from annot.exchange.whose_server import Place, isolated, passwords_file, people_at, place_of
+from annot.exchange.whose_server import Place, address_file, isolated, passwords_file, people_at, place_of
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
 from annot.store import people, projects
@@ -38,6 +38,8 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
         if ws.studio_url is not None and person not in people_at(ws, ws.studio_url, [person]):
             raise InputError(f"{ws.studio_url}: not the server of {person}", hint="leave out --url or LABEL_STUDIO_URL")
         place = place_of(ws, person)
+        if not place.here:
+            ws.check_door(place.url, f"{address_file(ws, person).relative_to(ws.root)}")
     elif ws.studio_url is None:
         # A key in the environment is for the server named there, not for the local one.
         place = place_of(ws, None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.project_verbs import PROJECT_SETTINGS
 from annot.labelstudio.studio_records import StudioProject
 from annot.store.projects import Project, Round
 
@@ -39,6 +40,15 @@ def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str
                 hint="another study has that name: change collection.name in annot.toml, or delete that project",
             )
     return marked
+
+
+def changed_by_hand(found: StudioProject, known: Project) -> dict[str, Any]:
+    """What the project shows now in another way than after the last push, by name.
+
+    Of one that an earlier version of this program sent, only the settings that every project has.
+    """
+    expected = known.shows or PROJECT_SETTINGS
+    return {name: found.settings.get(name) for name, value in expected.items() if found.settings.get(name) != value}
 
 
 class Twins(NamedTuple):

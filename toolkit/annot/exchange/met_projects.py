@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annot.exchange.auditing import Audited
+from annot.exchange.audited_projects import Audited
 from annot.exchange.collecting import accounts_of, lines_of
+from annot.exchange.locating import changed_by_hand
 from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.project_verbs import PROJECT_SETTINGS
+from annot.labelstudio.studio_records import IN_WORDS
 from annot.labelstudio.task_lint import is_prediction_of_ours
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
-from annot.store import projects, trials
+from annot.store import people, projects, trials
 from annot.store.database import Store
 from annot.store.projects import Project
 from annot.store.revisions import Line
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 Lines = Mapping[tuple[Asked, str], Line[Any]]
@@ -43,7 +43,30 @@ def accounts_at(store: Store, here: Sequence[Project]) -> dict[str, list[int]]:
     return found
 
 
-def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accounts: Sequence[int]) -> Audited | None:
+def whose_accounts(store: Store, gateway: Gateway, accounts: Mapping[str, Sequence[int]]) -> dict[int, str]:
+    """Whose the accounts on a server are, in words: a person's pseudonym, or the lead's own. accounts: by person."""
+    with store.read() as session:
+        known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
+    found = {number: known[address] for address, number in gateway.user_ids().items() if address in known}
+    found |= {number: name for name, numbers in accounts.items() for number in numbers}
+    return {gateway.whoami(): "the lead's account"} | found
+
+
+def lost_with(store: Store, project: Project) -> int:
+    """How many answers on record that count went with a project that is gone."""
+    lines = _lines(store, project)
+    return len({asked for (asked, _), line in lines.items() if line.counts and not line.kept})
+
+
+def meet(
+    ws: Workspace,
+    store: Store,
+    gateway: Gateway,
+    project: Project,
+    *,
+    accounts: Sequence[int],
+    people: Mapping[int, str],
+) -> Audited | None:
     """The project as it is on the server; None where it is gone, or another one has its number now."""
     assert project.remote_id is not None
     there = gateway.project(project.remote_id)
@@ -76,12 +99,14 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
             *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
         },
         graded=project.round != "train-feedback",
-        settings=there.settings,
-        expected_settings={
-            **PROJECT_SETTINGS,
-            "label_config": guidelines.screen(ws, ROUNDS[project.round].screen).strip(),
-        },
+        settings=_in_words(changed_by_hand(there, project)),
+        people=people,
+        set_back={name: at[:10] for at, found in project.set_back for name in _in_words(found)},
     )
+
+
+def _in_words(names: Iterable[str]) -> list[str]:
+    return sorted(IN_WORDS.get(name, name) for name in names)
 
 
 def _filled_in(ws: Workspace, gateway: Gateway, remote_id: int) -> set[int]:

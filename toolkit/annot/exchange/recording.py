@@ -12,6 +12,7 @@ from annot.errors import FindingError, MissingInput
 from annot.exchange.collecting import Found, Haul, Seen, collect
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.rounds import ANSWERS
+from annot.exchange.set_back import with_set_back
 from annot.exchange.whose_server import isolated
 from annot.labelstudio.gateway import Gateway
 from annot.records import OLDER, Advance, Judgement
@@ -112,7 +113,7 @@ def pull_round(
 
     def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
         for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
-            taken.append(take(haul))
+            taken.append(take(with_set_back(store, haul)))
 
     away = on_servers(ws, store, names, take_each)
     notes = (*(note for one in taken for note in one.notes), *away_notes(away))

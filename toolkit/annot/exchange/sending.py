@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from annot.errors import FindingError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
-from annot.exchange.locating import Twins, locate, remove_twins
+from annot.exchange.locating import Twins, changed_by_hand, locate, remove_twins
 from annot.exchange.parcels import Parcel, check_parcels, spec_of
 from annot.exchange.rounds import ROUNDS, answered_tasks, own_tasks
 from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import ProjectSpec, StudioTask
+from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Advance, Asked, Judgement
 from annot.store import people, projects
@@ -151,7 +152,8 @@ def _send(
             own = own_tasks(session, round, parcel.assessor)
             answered = answered_tasks(session, round, parcel.assessor)
             noted = projects.read_tasks(session, project.project)
-        remote_id, twins = bring_project(store, gateway, spec_of(ws, parcel, round), project, own)
+        brought = bring_project(store, gateway, spec_of(ws, parcel, round), project, own)
+        remote_id = brought.project_id
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(parcel.tasks.values())
         listed = gateway.tasks_of(remote_id)
@@ -181,23 +183,41 @@ def _send(
             )
         if delivery.removed:
             notes.append(f"{parcel.assessor}: {delivery.removed} of them stood there unanswered and are deleted")
-        notes += twins.notes(parcel.assessor)
+        notes += brought.notes(parcel.assessor)
     return sent, notes
 
 
-def bring_project(
-    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]
-) -> tuple[int, Twins]:
-    """The id of the project as `spec` says, brought up to date or made; and the twins that it had."""
+class Brought(NamedTuple):
+    """A person's project after it was brought up to date or made."""
+
+    project_id: int
+    twins: Twins
+    changed: Mapping[str, Any]
+    """What had been changed on the server by hand and is set back, as it was found."""
+
+    def notes(self, assessor: str) -> list[str]:
+        """What a person should know of it."""
+        found = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
+        told = f"{assessor}: changed on the server by hand, and set back now: {found}; `annot audit` keeps it on record"
+        return [*([told] if found else []), *self.twins.notes(assessor)]
+
+
+def bring_project(store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]) -> Brought:
+    """The project as `spec` says, brought up to date or made; with the twins that it had, and what is set back."""
     found = locate(gateway, known, marker=spec.marker, own=own)
+    changed = {} if found is None else changed_by_hand(found, known)
     if found is None:
-        found = gateway.project(gateway.create_project(spec))
-        assert found is not None
+        project_id = gateway.create_project(spec)
     else:
-        gateway.update_project(found.project_id, spec)
+        project_id = found.project_id
+        gateway.update_project(project_id, spec)
+    now = gateway.project(project_id)
+    assert now is not None
     with store.begin() as session:
-        projects.set_remote_project(session, known.project, found.project_id, created=found.created)
-    return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
+        projects.set_remote_project(session, known.project, project_id, created=now.created)
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        projects.note_shows(session, known.project, now.settings, changed=changed, now=moment)
+    return Brought(project_id, remove_twins(gateway, project_id, marker=spec.marker), changed)
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:

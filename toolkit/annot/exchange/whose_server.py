@@ -14,6 +14,7 @@ from pathlib import Path
 
 from annot.errors import InputError, StudioError
 from annot.labelstudio import server
+from annot.study.doors import allow
 from annot.study.workspace import Workspace
 
 HINT = "`annot studio up --per-assessor` starts one here, `annot assessor server {person} --url ADDRESS` names another"
@@ -61,7 +62,8 @@ def address_file(ws: Workspace, person: str) -> Path:
 
 
 def keep_address(ws: Workspace, person: str, *, url: str, token: str) -> None:
-    """Remember where a person's server is, in the place of what was known before."""
+    """Remember where a person's server is, in the place of what was known before; the lead has named it."""
+    allow(ws.root, url)
     path = address_file(ws, person)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_suffix(".new")

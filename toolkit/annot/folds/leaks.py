@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,17 +56,29 @@ def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     faults += [f"{query_id} {doc_id}: a judged pair of both sides" for query_id, doc_id in leaks.pairs]
     faults += [f"{one} and {two}: {100 * share:.0f}% the same text" for one, two, share in leaks.near_duplicates]
     if faults:
-        raise LeakError(f"{where}: training and test are not apart", faults=faults, hint="group the folds by paper")
+        hint = "`annot query folds --redraw` draws folds that keep papers and their near-copies together"
+        raise LeakError(f"{where}: training and test are not apart", faults=faults, hint=hint)
+
+
+def near_copies(papers: Iterable[Paper]) -> tuple[tuple[str, str], ...]:
+    """Every two of these papers whose texts are nearly the same."""
+    by_id = {paper.paper_id: paper for paper in papers}
+    return tuple((one, two) for one, two, _ in _near_duplicates(by_id, by_id, by_id) if one < two)
 
 
 def _near_duplicates(
     left: Iterable[str], right: Iterable[str], papers: Mapping[str, Paper]
 ) -> Iterable[tuple[str, str, float]]:
     theirs = {paper_id: _pieces(papers[paper_id]) for paper_id in sorted(right) if paper_id in papers}
+    holding: dict[tuple[str, ...], list[str]] = {}
+    for two, pieces in theirs.items():
+        for piece in pieces:
+            holding.setdefault(piece, []).append(two)
     for one in sorted(left):
         own = _pieces(papers[one]) if one in papers else frozenset()
-        for two, other in theirs.items():
-            share = len(own & other) / len(own | other) if own and other else 0.0
+        common = Counter(two for piece in own for two in holding.get(piece, ()))
+        for two in sorted(common):
+            share = common[two] / (len(own) + len(theirs[two]) - common[two])
             if share >= NEAR:
                 yield one, two, share
 

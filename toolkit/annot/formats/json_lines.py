@@ -14,13 +14,20 @@ from annot.names import near
 
 M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_TELLING_DECODER = json.JSONDecoder(parse_constant=str)
 
 
-def read_objects(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON object on each line that is not blank, with the line's number; NaN and infinity are read as null."""
+def read_objects(
+    lines: Iterable[str], faults: Faults, *, constants: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON object on each line that is not blank, with the line's number.
+
+    NaN and infinity are read as null; with `constants`, as the text that they are.
+    """
+    decoder = _TELLING_DECODER if constants else _DECODER
     for number, line in numbered(lines, faults):
         try:
-            record = _DECODER.decode(line)
+            record = decoder.decode(line)
         except (ValueError, RecursionError) as error:
             faults.add(json_problem(error), line=number)
             continue

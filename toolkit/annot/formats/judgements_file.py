@@ -31,8 +31,10 @@ NAMES: dict[str, tuple[str, ...]] = {
 SECOND_CHOICE = {"grade": ("score",)}
 """Names that stand for the field only where none of `NAMES` does: a score may also be a ranking's."""
 REQUIRED = ("query", "document", "assessor", "grade")
-NO_GRADE = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
-"""How a judgement that has no grade is written, in any case."""
+NO_GRADE = frozenset(("", "-", "na", "n/a", "none", "null"))
+"""How a judgement that has no grade is written, in any case. Not `nan`, which a calculation that went wrong leaves."""
+NOTHING = NO_GRADE | {"nan"}
+"""How no time and no seconds are written."""
 
 SHORTEST_MOMENT = 1e8
 """A bare number from here on is a moment in Unix time (1973 in seconds): nobody takes three years over one pair."""
@@ -83,7 +85,7 @@ def read_judgements(
         faults.add("found a JSON array, expected one object a line")
         rows = []
     elif text.lstrip().startswith("{"):
-        rows = list(read_objects(io.StringIO(text), faults))
+        rows = list(read_objects(io.StringIO(text), faults, constants=True))
     else:
         named = [heading for names in (*NAMES.values(), *SECOND_CHOICE.values()) for heading in names]
         rows = [*read_table(text, faults, known={plain(heading) for heading in [*columns.values(), *named]}).rows]
@@ -219,7 +221,7 @@ def _grade(value: Any, *, scale: Sequence[str]) -> int | None:
 def _time(value: Any) -> tuple[str | None, float | None]:
     """The moment of the judgement, or the seconds it took."""
     text = _text(value)
-    if text.casefold() in NO_GRADE:
+    if text.casefold() in NOTHING:
         return None, None
     number = _number(text)
     try:
@@ -237,7 +239,7 @@ def _time(value: Any) -> tuple[str | None, float | None]:
 
 def _seconds(value: Any) -> float | None:
     text = _text(value)
-    if text.casefold() in NO_GRADE:
+    if text.casefold() in NOTHING:
         return None
     if (number := _number(text)) is None:
         raise ValueError("expected a number, 0 or more")

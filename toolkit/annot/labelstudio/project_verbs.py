@@ -19,6 +19,8 @@ PROJECT_SETTINGS = {
     "show_collab_predictions": True,
 }
 """What every project of ours is set to, whoever it is for."""
+WRITTEN = ("label_config", "title", "expert_instruction", "show_instruction")
+"""What else of a project people see: its screen, its name, and its instructions."""
 ANSWERED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
 """What the server calls a change of the answers."""
 
@@ -27,17 +29,19 @@ class Projects(Door):
     """What the gateway does with projects."""
 
     def project(self, project_id: int) -> StudioProject | None:
-        """The project of this id; None where the server has none."""
-        with self._asking(f"looking at project {project_id}"):
-            try:
-                found = self._client.projects.get(project_id, request_options=READ)
-            except Exception as error:
-                if getattr(error, "status_code", None) == 404:
-                    return None
-                raise
-            tasks, annotations = integer(found.task_number), integer(found.total_annotations_number)
-            settings = {name: getattr(found, name) for name in (*PROJECT_SETTINGS, "label_config")}
-            return StudioProject(integer(found.id), moment(found.created_at), tasks, annotations, settings)
+        """The project of this id; None where the server has none, and lists none of that id either.
+
+        A server that is just starting, or a proxy, may answer 404 for what is there. Raises StudioError where that
+        happens twice.
+        """
+        for _ in range(2):
+            found = self._found(project_id)
+            if found is not None or project_id not in self._descriptions():
+                return found
+        raise StudioError(
+            f"{self.url} lists project {project_id} and finds nothing (404) when it is asked for it",
+            hint="nothing was changed; run the command again when the server is well",
+        )
 
     def marked_projects(self, marker: str, *, beside: int | None = None) -> tuple[StudioProject, ...]:
         """Every project that carries `marker`, the oldest first; without the one of the id `beside`.
@@ -126,6 +130,18 @@ class Projects(Door):
             self._client.webhooks.delete(webhook_id)
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _found(self, project_id: int) -> StudioProject | None:
+        with self._asking(f"looking at project {project_id}"):
+            try:
+                found = self._client.projects.get(project_id, request_options=READ)
+            except Exception as error:
+                if getattr(error, "status_code", None) == 404:
+                    return None
+                raise
+            tasks, annotations = integer(found.task_number), integer(found.total_annotations_number)
+            settings = {name: getattr(found, name) for name in (*PROJECT_SETTINGS, *WRITTEN)}
+            return StudioProject(integer(found.id), moment(found.created_at), tasks, annotations, settings)
 
     def _descriptions(self) -> dict[int, str]:
         doing = "listing the projects"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,6 +16,20 @@ _CHECK_ADDRESS = "check LABEL_STUDIO_URL: it may point to another service, or to
 
 class UncertainWrite(StudioError):
     """Raised when a write got no answer that settles whether it was done; look before sending it again."""
+
+
+class TooManyRequests(UncertainWrite):
+    """Raised when the server takes no more requests for now. Nothing was done; a write is looked for all the same."""
+
+    @classmethod
+    def after(cls, seconds: float | None, *, url: str, doing: str = "") -> TooManyRequests:
+        """seconds: how long the server asks to wait; None where it does not say."""
+        wait = "a minute" if seconds is None else f"{math.ceil(seconds)} s"
+        return cls(
+            f"{url} takes no more requests for now (429){f' while {doing}' if doing else ''}",
+            hint=f"wait {wait}, then run the command again, it goes on where it stopped; another program may be asking "
+            "the server, or the proxy in front of it allows too few requests",
+        )
 
 
 @contextmanager
@@ -65,6 +80,8 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
             f"{url} found nothing (404) while {doing}{said}",
             hint="check that the address is a Label Studio server and that the project was not deleted",
         )
+    if status == 429:
+        return TooManyRequests.after(None, url=url, doing=doing)
     if status is not None and status >= 500:
         return UncertainWrite(
             f"{url} failed ({status}) while {doing}{said}", hint="look at the server's log, then run the command again"

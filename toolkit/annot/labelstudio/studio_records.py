@@ -41,7 +41,16 @@ class StudioProject(NamedTuple):
     annotations: int
     """All annotations, cancelled ones included."""
     settings: Mapping[str, Any] = {}
-    """Its screen (`label_config`) and the gateway's `PROJECT_SETTINGS`, as they are now."""
+    """Its screen, its title, its instructions and the gateway's `PROJECT_SETTINGS`, as they are now."""
+
+
+IN_WORDS = {
+    "label_config": "the screen",
+    "title": "the title",
+    "expert_instruction": "the instructions",
+    "show_instruction": "whether the instructions are shown",
+}
+"""What people see of a project, beside its tasks; settings go by the server's own names."""
 
 
 class StudioTask(NamedTuple):

@@ -17,6 +17,7 @@ from annot.agreement.tables import agreement_table
 from annot.errors import InputError
 from annot.library import agreement_tables
 from annot.library.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
+from annot.library.given_papers import papers_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
@@ -24,6 +25,7 @@ from annot.stats.arrays import Array
 from annot.stats.values import to_json
 
 LEVELS = ("ordinal", "nominal", "interval")
+OF_ITEMS = "items are the units of chance of the intervals"
 _DEFAULT = Settings()
 
 
@@ -37,10 +39,13 @@ class MeasuredAgreement:
         The grades that the coefficients were computed on, lowest first.
     missing : str
         What a missing judgement counted as: ``"drop"`` or ``"zero"``.
+    notes : tuple of str
+        What a reader of the figures must know: what the units of chance of the intervals are, and by what.
     """
 
     scale: tuple[int, ...]
     missing: str
+    notes: tuple[str, ...]
     _figures: pd.DataFrame = field(repr=False)
     _by_query: pd.DataFrame = field(repr=False)
 
@@ -76,6 +81,7 @@ def measure_agreement(
     scale: Sequence[int] | None = None,
     missing: str = _DEFAULT.judging.missing,
     binarised_at: int | None = None,
+    clusters: str | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
     level: float | None = _DEFAULT.agreement.level,
     unjudgeable: Iterable[tuple[str, str]] = (),
@@ -87,8 +93,8 @@ def measure_agreement(
     ratings : pandas.DataFrame, array or list
         Either a long table, one row a judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
         (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
-        groups of queries that get figures of their own. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``,
-        as in annot's own files, do not count.
+        groups of queries that get figures of their own, a column ``query_paper`` the paper of each query. Rows with
+        ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
         Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
         that was asked for and not given.
     final : optional
@@ -101,6 +107,9 @@ def measure_agreement(
         What a missing judgement counts as: it is left out, or it is grade 0 (as in CSFCube's published figures).
     binarised_at : int, optional
         Compare this grade or higher against lower ones instead of whole grades.
+    clusters : str, optional
+        The column of the query paper, where it is not named ``query_paper``. Queries on facets of one paper share its
+        documents and its assessors, so intervals take whole papers for the units of chance.
     coefficients : sequence of str
         Which to compute, of the names in `annot agreement --json`; by default all.
     level : float, optional
@@ -113,21 +122,23 @@ def measure_agreement(
     Returns
     -------
     MeasuredAgreement
-        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole queries
-        are the units of chance of the intervals. From a matrix, figures are over all items (``"pooled"``), and items
-        are the units.
+        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole query
+        papers are the units of chance of the intervals. The paper of each query is that of the column, else what
+        ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` beside it); where no paper is
+        known, queries are taken as independent. ``notes`` says which. From a matrix, figures are over all items
+        (``"pooled"``), and items are the units.
 
     Raises
     ------
     InputError
-        With every fault in the input: columns that are not there, grades that are no whole numbers or outside the
-        scale, two grades of one assessor for one pair, no judgement at all.
+        With every fault in the input: columns that are not there (a matrix has none for ``clusters``), grades that are
+        no whole numbers or outside the scale, two grades of one assessor for one pair, no judgement at all.
 
     Notes
     -----
-    Intervals of medians are order statistics, of means and pooled figures a jackknife with Student's t;
-    ``help("annot.stats.values")`` says how often they hold what they should. The sources of the coefficients, and what
-    each is tested against, are listed in ``help("annot.agreement")``.
+    Intervals of medians are order statistics, or the sign test over papers turned round; of means and pooled figures a
+    jackknife with Student's t. ``help("annot.stats.values")`` says how often they hold what they should. The sources of
+    the coefficients, and what each is tested against, are listed in ``help("annot.agreement")``.
 
     Examples
     --------
@@ -141,7 +152,7 @@ def measure_agreement(
          coefficient  value  queries  pairs
     0  alpha_ordinal  0.736        2      8
     """
-    found = ratings_in(ratings, name="ratings")
+    found = ratings_in(ratings, name="ratings", clusters=clusters)
     grades = scale_of(found.judgements, scale)
     check_name(missing, tuple(POLICIES), what="missing")
     for name in coefficients:
@@ -152,16 +163,19 @@ def measure_agreement(
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
         figures = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
-        return MeasuredAgreement(grades, missing, figures, pd.DataFrame())
+        return MeasuredAgreement(grades, missing, (OF_ITEMS,), figures, pd.DataFrame())
+    settled = None if final is None else qrels_in(final)
+    papers, note = papers_of(found.facets, found.papers, None if settled is None else settled.papers)
     table = agreement_table(
         found.judgements,
-        _decisions(final),
+        # Where a final grade comes from makes no difference to agreement.
+        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.qrels),
         found.facets,
         grades=grades,
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        papers=None,
+        papers=papers,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
@@ -170,7 +184,8 @@ def measure_agreement(
     if final is None:
         figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
         by_query = by_query[by_query["adjudication"] != "after"]
-    return MeasuredAgreement(table.grades, missing, figures.reset_index(drop=True), by_query.reset_index(drop=True))
+    frames = figures.reset_index(drop=True), by_query.reset_index(drop=True)
+    return MeasuredAgreement(table.grades, missing, (note,), *frames)
 
 
 def alpha(ratings: Any, level: str = "ordinal") -> float:
@@ -221,13 +236,6 @@ def alpha(ratings: Any, level: str = "ordinal") -> float:
     found = ratings_in(ratings, name="ratings")
     grades = scale_of(found.judgements, None)
     return COEFFICIENTS[f"alpha_{level}"](_matrix(found.judgements), grades)
-
-
-def _decisions(final: Any) -> Iterable[Decision]:
-    if final is None:
-        return ()
-    # Where a final grade comes from makes no difference to agreement.
-    return tuple(Decision(*qrel, "adjudicated") for qrel in qrels_in(final).qrels)
 
 
 def _matrix(judgements: Sequence[Judgement]) -> Array:

@@ -12,6 +12,7 @@ from annot.evaluation.evaluated import of_runs
 from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.library import tidy
 from annot.library.given import check_level, qrels_in, ratings_in, runs_in
+from annot.library.given_papers import SOURCE, papers_of
 from annot.names import check_name
 from annot.settings import Settings
 from annot.study.results import evaluation_data
@@ -28,7 +29,8 @@ class MeasuredRuns:
     relevant_from : int
         The smallest grade that counted as relevant in the binary measures.
     notes : tuple of str
-        What a reader of the figures must know: documents that were not judged, queries that were left out.
+        What a reader of the figures must know: what the units of chance are and by which file or column, documents
+        that were not judged, queries that were left out.
     """
 
     relevant_from: int
@@ -77,23 +79,25 @@ class MeasuredRuns:
 
 
 def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read final grades from a TREC qrels file.
+    """Read final grades from a TREC qrels file, with the paper of each query where the file beside it has that.
 
     Parameters
     ----------
     path : str or path
-        A file of lines ``query_id 0 doc_id relevance``.
+        A file of lines ``query_id 0 doc_id relevance``. A release has ``query_papers.tsv`` beside it, a line
+        ``query_id`` and ``query_paper`` for each query.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``query_id``, ``doc_id`` (text) and ``relevance`` (int), in the order of the file. These are the names
-        that ir_measures uses, too.
+        Columns ``query_id``, ``doc_id`` (text) and ``relevance`` (int), in the order of the file, and ``query_paper``
+        where that file is there. The first three are the names that ir_measures uses, too. The notes of
+        `annot.evaluate` say which file the papers are from.
 
     Raises
     ------
     InputError
-        With file, line, what was found and what was expected, for every fault in the file.
+        With file, line, what was found and what was expected, for every fault in the files.
 
     Examples
     --------
@@ -105,7 +109,12 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     0       q1     d1          3
     1       q1     d2          0
     """
-    return pd.DataFrame(qrels_in(path).qrels, columns=["query_id", "doc_id", "relevance"])
+    given = qrels_in(path)
+    frame = pd.DataFrame(given.qrels, columns=["query_id", "doc_id", "relevance"])
+    if given.papers is not None:
+        frame["query_paper"] = frame["query_id"].map(given.papers.of)
+        frame.attrs[SOURCE] = given.papers.source
+    return frame
 
 
 def read_run(path: str | PathLike[str]) -> pd.DataFrame:
@@ -154,6 +163,7 @@ def evaluate(
     measure: str | None = None,
     ties: str = "order",
     judgements: Any = None,
+    clusters: str | None = None,
     relevant_from: int = _DEFAULT.evaluation.relevant_from,
     level: float = _DEFAULT.agreement.level,
     seed: int = _DEFAULT.seed,
@@ -169,7 +179,8 @@ def evaluate(
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
         ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries that gets
         figures of its own, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
-        for the unit of chance.
+        for the unit of chance. Of a file the papers are in ``query_papers.tsv`` beside it, as in a release. Where no
+        paper is known, queries are taken as independent; ``notes`` says which.
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
         By default both, side by side. ``help("annot.evaluation.measures")`` tells where they differ.
@@ -181,6 +192,8 @@ def evaluate(
     judgements : optional
         The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
         by one assessor's grades is measured too.
+    clusters : str, optional
+        The column of ``qrels`` with the query paper, where it is not named ``query_paper``.
     relevant_from : int
         The smallest grade that counts as relevant in binary measures.
     level : float
@@ -218,13 +231,14 @@ def evaluate(
         conventions = conventions_for((measure,), conventions)
     check_name(ties, TIES, what="ties")
     check_level(level)
-    given = qrels_in(qrels)
+    given = qrels_in(qrels, clusters=clusters)
+    papers, note = papers_of(given.facets, given.papers)
     evaluated = of_runs(
         runs_in(run, name="run"),
         given.qrels,
         () if judgements is None else ratings_in(judgements, name="judgements").judgements,
         facets=given.facets,
-        papers=given.papers,
+        papers=papers,
         splits={},
         systems={},
         demonstrations=(),
@@ -238,4 +252,4 @@ def evaluate(
     )
     data = evaluation_data(evaluated)
     tables = tidy.evaluation(data), tidy.comparisons(data), tidy.evaluation_by_query(data)
-    return MeasuredRuns(relevant_from, evaluated.notes, *tables)
+    return MeasuredRuns(relevant_from, (note, *evaluated.notes), *tables)

@@ -15,7 +15,9 @@ import pandas as pd
 
 from annot.errors import InputError
 from annot.formats.faults import Faults
+from annot.formats.query_papers import QUERY_PAPERS_FILE
 from annot.formats.trec import read_qrels, read_run
+from annot.library.given_papers import GivenPapers, by_column, papers_beside
 from annot.library.given_tables import COLUMNS, LONG, as_frame, called, id_in, items_of, rows_of
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
@@ -25,8 +27,8 @@ EVERYTHING = "together"
 """The facet of queries that have none."""
 UNNAMED = "run"
 """The tag of a run that has none."""
-WIDEST_SCALE = 100
 TREC = "one of TREC's files"
+WIDEST_SCALE = 100
 """A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
 
 RunsByTag = dict[str, dict[str, Ranking]]
@@ -38,29 +40,36 @@ class GivenRatings:
 
     judgements: tuple[Judgement, ...]
     facets: dict[str, str]
+    papers: GivenPapers | None
     by_query: bool
     """False for a matrix of items: each item is then a query of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenQrels:
-    """Final grades, with the facet and the query paper of each query."""
+    """Final grades, with the facet of each query, and its paper where that is known."""
 
     qrels: tuple[Qrel, ...]
     facets: dict[str, str]
-    papers: dict[str, str]
+    papers: GivenPapers | None
 
 
-def ratings_in(given: Any, *, name: str) -> GivenRatings:
+def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
     """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
 
-    Rows of lists are judgements where one of their first three values is text. Raises InputError with every fault.
+    Rows of lists are judgements where one of their first three values is text. clusters: the column of the query paper.
+    Raises InputError with every fault.
     """
     frame = as_frame(given, name)
     if not len(frame):
         raise InputError(f"{name}: no judgement in it")
     if any(called(frame, COLUMNS[field]) for field in LONG):
-        return _long_ratings(frame, name)
+        return _long_ratings(frame, name, clusters)
+    if clusters is not None:
+        raise InputError(
+            f"clusters={clusters!r}: {name} is a matrix of items, which has no queries and no such column",
+            hint="hand in a long table, with the columns query, document, assessor, grade and the one you named",
+        )
     return _matrix_ratings(frame, name)
 
 
@@ -86,15 +95,24 @@ def check_level(level: float) -> None:
         raise InputError(f"level {level}: expected a number between 0 and 1")
 
 
-def qrels_in(given: Any) -> GivenQrels:
-    """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`."""
-    name = "qrels"
+def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
+    """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
+
+    clusters: the column of the query paper; else it is `query_paper`, or in the file beside a TREC file.
+    """
+    name, beside = "qrels", None
+    if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
+        raise InputError(
+            f"clusters={clusters!r}: expected {name} in a table with this column, found {type(given).__name__}",
+            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} beside it",
+        )
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         given = pd.DataFrame(
             read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
             columns=["query", "document", "grade"],
         )
+        beside = papers_beside(path, given["query"].unique())
     if isinstance(given, Mapping):
         rows = [
             (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
@@ -105,7 +123,7 @@ def qrels_in(given: Any) -> GivenQrels:
     found: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
     papers: dict[str, str] = {}
-    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", "query paper"), faults):
+    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", "query paper"), faults, papers=clusters):
         pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
         grade = _grade(row["grade"], label, faults)
         if grade is None:
@@ -114,11 +132,12 @@ def qrels_in(given: Any) -> GivenQrels:
             faults.add(f"{' '.join(pair)} is there twice, expected one final grade", place=label)
         found[pair] = Qrel(*pair, grade or 0)
         _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
-        _belongs(papers, pair[0], row.get("query paper", pair[0]), "query paper", label, faults)
+        if "query paper" in row:
+            _belongs(papers, pair[0], row["query paper"], "query paper", label, faults)
     if not found and not faults.found:
         faults.add("no final grade in it")
     faults.raise_if_any()
-    return GivenQrels(tuple(found.values()), facets, papers)
+    return GivenQrels(tuple(found.values()), facets, beside or by_column(papers, clusters, frame))
 
 
 def runs_in(given: Any, *, name: str) -> RunsByTag:
@@ -188,15 +207,19 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     }
 
 
-def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:
     faults = Faults(name)
     found: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
-    for label, row in rows_of(frame, LONG, ("facet", "occasion", "flags"), faults):
+    papers: dict[str, str] = {}
+    optional = ("facet", "occasion", "flags", "query paper")
+    for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
         query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        if "query paper" in row:
+            _belongs(papers, query, row["query paper"], "query paper", label, faults)
         repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
         # Judgements of annot's own files carry the reasons for which they do not count.
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
@@ -209,7 +232,7 @@ def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     if not found and not faults.found:
         faults.add("no judgement that counts in it")
     faults.raise_if_any()
-    return GivenRatings(tuple(found.values()), facets, by_query=True)
+    return GivenRatings(tuple(found.values()), facets, by_column(papers, clusters, frame), by_query=True)
 
 
 def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
@@ -225,7 +248,7 @@ def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
         for assessor, value in zip(assessors, row, strict=True)
     ]
     faults.raise_if_any(hint="a table of judgements has the columns query, document, assessor and grade")
-    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), by_query=False)
+    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), None, by_query=False)
 
 
 def _grade(value: Any, label: str, faults: Faults) -> int | None:

@@ -54,26 +54,40 @@ def as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFra
 
 
 def rows_of(
-    frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str], faults: Faults
+    frame: pd.DataFrame,
+    required: Sequence[str],
+    optional: Sequence[str],
+    faults: Faults,
+    *,
+    papers: str | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row's label, and its cells by the fields that there are."""
+    """Each row's label, and its cells by the fields that there are. papers: the column of the query paper, if named."""
+    names: dict[str, tuple[str, ...]] = COLUMNS
+    if papers is not None:
+        names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
+        optional = [field for field in optional if field != "query paper"]
     columns: dict[str, list[Any]] = {}
     for field in (*required, *optional):
-        named = called(frame, COLUMNS[field])
+        named = called(frame, names[field])
         if len(named) > 1:
             faults.add(f"columns {' and '.join(map(repr, named))} could both be the {field}")
         elif named:
             columns[field] = frame.iloc[:, list(frame.columns).index(named[0])].tolist()
         elif field in required:
             there = ", ".join(map(str, frame.columns)) or "no column"
-            faults.add(f"no column for the {field}; found {there}, expected one named {COLUMNS[field][0]}")
+            faults.add(f"no column for the {field}; found {there}, expected one named {names[field][0]}")
     faults.raise_if_any()
     for label, *cells in zip(frame.index, *columns.values(), strict=True):
         yield f"row {label}", dict(zip(columns, cells, strict=True))
 
 
 def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
-    return [column for column in frame.columns if re.sub(r"[\s-]+", "_", str(column).strip().lower()) in names]
+    return [column for column in frame.columns if plain(column) in names]
+
+
+def plain(column: Any) -> str:
+    """The name of a column without what does not matter in it."""
+    return re.sub(r"[\s-]+", "_", str(column).strip().lower())
 
 
 def id_in(value: Any, field: str, label: str, faults: Faults) -> str:

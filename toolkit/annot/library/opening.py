@@ -30,18 +30,24 @@ class OpenStudy:
 
     @cached_property
     def judgements(self) -> pd.DataFrame:
-        """Every judgement: query_id, facet, doc_id, assessor, occasion, grade, cannot_judge, comment, flags, times.
+        """Every judgement: query_id, facet, query_paper, doc_id, assessor, occasion, grade, cannot_judge, comment, ...
 
-        ``occasion`` is 2 for the answer to a hidden repeat; ``flags`` are the reasons for which a judgement does not
-        count; ``grade`` is empty where none was given. `annot.measure_agreement` takes this table as it is.
+        The last columns are flags, revision and times. ``occasion`` is 2 for the answer to a hidden repeat; ``flags``
+        are the reasons for which a judgement does not count; ``grade`` is empty where none was given.
+        `annot.measure_agreement` takes this table as it is.
         """
-        columns = ["query_id", "facet", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment", "flags"]
-        facets = self._snapshot.facets
+        columns = ["query_id", "facet", "query_paper", "doc_id", "assessor", "occasion", "grade", "cannot_judge"]
+        facets, papers = self._snapshot.facets, self._snapshot.papers
         rows = [
-            {**asdict(judgement), "facet": facets[judgement.query_id], "flags": "; ".join(judgement.flags)}
+            {
+                **asdict(judgement),
+                "facet": facets[judgement.query_id],
+                "query_paper": papers[judgement.query_id],
+                "flags": "; ".join(judgement.flags),
+            }
             for judgement in self._snapshot.outcome.everything
         ]
-        frame = pd.DataFrame(rows, columns=[*columns, "revision", "judged_at", "lead_time"])
+        frame = pd.DataFrame(rows, columns=[*columns, "comment", "flags", "revision", "judged_at", "lead_time"])
         return frame.astype({"grade": "Int64"})
 
     @cached_property

@@ -11,6 +11,7 @@ from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
+from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
 from annot.formats.trec import write_qrels
 from annot.names import file_name
 from annot.records import Paper, Source
@@ -69,6 +70,7 @@ def release_files(
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
         "qrels.txt": write_qrels(qrels),
+        QUERY_PAPERS_FILE: write_query_papers(study.queries),
         "judgements.jsonl": write_judgements(study.outcome.everything, again=set(study.outcome.again)),
         **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=comments),

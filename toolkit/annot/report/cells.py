@@ -42,6 +42,8 @@ MEASURE = Kind(2, 1, 0, 100, scale=100)
 """A measure of a run, a fraction that is printed in percent."""
 POINTS = Kind(2, 1, -100, 100, scale=100, signed=True)
 """A difference of two measures."""
+LOSS = Kind(2, 1, 0, 100, scale=100)
+"""How much of a measure is lost, in points of 100."""
 EFFECT = Kind(2, 2, signed=True)
 """A difference in standard deviations."""
 DETECTABLE = Kind(1, 0, 0, 100, scale=100)

@@ -6,32 +6,43 @@ from collections.abc import Iterator
 
 from annot.report.document import Answer, Document, Section, Table
 from annot.report.words import sentence, sentences, table
-from annot.reusability.certificate import ALIKE, JUDGED, KEPT, Certificate
+from annot.reusability.certificate import JUDGED, Certificate
+from annot.reusability.own_finds import MOST_PAPERS
 from annot.reusability.reductions import Reduction
 
 
 def certificate_page(found: Certificate, *, title: str, notice: str | None) -> Document:
     """The verdict with its reasons, then what it rests on. notice: of the collection, as in its report."""
-    verdict = sentence("reusability.verdict", found=found)
+    values = _values(found)
+    verdict = sentence("reusability.verdict", **values)
     return Document(
         title=sentence("reusability.title", title=title),
         subtitle="",
         notice=notice,
-        answers=(Answer("Reusability", verdict, sentences("reusability.reasons", **_values(found))),),
+        answers=(Answer("Reusability", verdict, sentences("reusability.reasons", **values)),),
         body=tuple(_sections(found)),
     )
 
 
 def terminal(found: Certificate) -> tuple[str, list[Table]]:
     """The verdict with its reasons, and the tables."""
-    told = [sentence("reusability.verdict", found=found) + ".", *sentences("reusability.reasons", **_values(found))]
+    told = [
+        sentence("reusability.verdict", **_values(found)) + ".",
+        *sentences("reusability.reasons", **_values(found)),
+    ]
     return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
 
 
 def _sections(found: Certificate) -> Iterator[Section]:
     values = _values(found)
+    yield Section(
+        "losses",
+        "What each method alone found",
+        sentences("reusability.losses", **values),
+        (table("reusability.losses", found.losses, found=found),),
+    )
     if found.methods:
-        yield _reduced("methods", "Without one method", found.methods, values)
+        yield _reduced("methods", "The runs without one method", found.methods, values)
     if found.depths:
         yield _reduced("depths", "At a lesser depth", found.depths, values)
     runs = (table("reusability.runs", found.runs),)
@@ -60,13 +71,9 @@ NOTABLE = 0.005
 def _values(found: Certificate) -> dict[str, object]:
     return {
         "found": found,
-        "alike": ALIKE,
         "judged": JUDGED,
-        "kept": KEPT,
-        "lowest": min(
-            ((one.tau, one.name) for one in found.methods if one.lost and isinstance(one.tau, float)), default=None
-        ),
-        "worst": min(found.methods, key=lambda one: one.kept - one.significant, default=None),
-        "turned": [one.name for one in found.methods if one.reversed],
+        "most_papers": MOST_PAPERS,
+        "above": [one for one in found.losses if one.place == "above"],
+        "open": [one for one in found.losses if one.place == "open"],
         "unjudged": [run.run for run in found.runs if run.judged_at_20 < JUDGED],
     }

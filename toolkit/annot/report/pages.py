@@ -24,6 +24,7 @@ CHAIN = (
     "pools/plan.jsonl",
     "exports/decisions.jsonl",
     "exports/qrels.txt",
+    "exports/query_papers.tsv",
     "exports/agreement.json",
     "exports/evaluation.json",
     "exports/assessor-effect.json",

@@ -1,4 +1,10 @@
-"""The whole question in one record, and its answer by stated rules."""
+"""The whole question in one record, and its answer by a stated rule.
+
+Each pool method is taken for a system that came later. Care, where one of them would lose more of the measure than is
+tolerated, with its whole interval; fair, where none would, each with its whole interval. An interval above 0 would name
+every method of every collection: each finds something that no other does. `benchmarks/reusability.py` counts how often
+the rule is right.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +15,13 @@ import numpy as np
 
 from annot.records import Pool, Qrel, Ranking
 from annot.reusability.halves import Halves, split_halves
+from annot.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
 from annot.reusability.reductions import Reduction, reductions
 from annot.reusability.scoring import Score, standing
 from annot.stats.rounding import rounding
 
-ALIKE = 0.9
-"""Two orders of runs with this tau or more are as alike as two assessors make them (Voorhees 2000, Variations in
-Relevance Judgments and the Measurement of Retrieval Effectiveness, Information Processing and Management 36)."""
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""
-KEPT = 0.9
-"""The share of significant differences that a smaller pool must keep."""
-FEWEST_RUNS = 3
 
 Runs = Mapping[str, Mapping[str, Ranking]]
 
@@ -45,9 +46,19 @@ class Certificate:
 
     verdict: str
     """`fair`, `care`, or `unknown`."""
-    reasons: tuple[str, ...]
-    """What stands against it, as names of `REASONS`."""
+    papers_needed: int | None
+    """With about so many query papers it would be known, were their losses like these; None where it is known, or where
+    these are more than `MOST_PAPERS` or cannot be told."""
+    tolerance: float
+    """Of the loss."""
+    level: float
+    """With which the lower ends of all losses hold together, and the upper ends."""
+    losses: tuple[Loss, ...]
+    """Of each pool method, the largest first."""
+    loss_measure: str
+    """Of the rankings that the pools were drawn from."""
     measure: str
+    """Of the runs."""
     queries: int
     papers: int
     """Query papers, the units of chance."""
@@ -59,46 +70,58 @@ class Certificate:
     """Between the orders under one assessor's grades and the final ones; None where it was not measured."""
 
 
-REASONS = ("few runs", "few methods", "no differences", "order", "reversed", "significance", "unjudged")
-
-
 @rounding
 def certify(
     runs: Runs,
     qrels: Sequence[Qrel],
     pools: Mapping[str, Pool],
+    rankings: Mapping[str, Mapping[str, Ranking]],
     papers: Mapping[str, str],
     score: Callable[[Runs], Score],
+    score_rankings: Callable[[Runs], Score],
     *,
     measure: str,
+    loss_measure: str,
     relevant_from: int,
+    tolerance: float,
+    level: float,
     assessor_tau: float | None,
     seed: int,
 ) -> Certificate:
-    """papers: the query paper of each query. score: how these runs are measured under any qrels."""
+    """rankings: those that the pools were drawn from, by method, then query paper. papers: the query paper of each
+    query. score, score_rankings: how runs, and these rankings, are measured under any qrels."""
     judged: dict[str, set[str]] = {}
     for one in qrels:
         judged.setdefault(one.query_id, set()).add(one.doc_id)
+    finds = finds_of(pools)
+    lost = losses(
+        *(finds, rankings, qrels, papers, score_rankings),
+        relevant_from=relevant_from,
+        tolerance=tolerance,
+        level=level,
+    )
+    verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
     as_they_are = score(runs)
     whole = standing(as_they_are(qrels), papers)
     condensed = standing(score(_condensed(runs, judged))(qrels), papers)
-    methods, depths = reductions(pools, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
-    names = {method.name for method in methods}
+    methods, depths = reductions(pools, finds, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
     shares = tuple(
         JudgedShare(
             run,
-            pooled=run in names,
+            pooled=run in finds,
             judged_at_20=_judged_at_20(runs[run], judged),
             as_it_is=float(whole.means[at]),
             condensed=float(condensed.means[at]),
         )
         for at, run in enumerate(whole.runs)
     )
-    reasons = tuple(_against(shares, methods))
-    unknown = {"few runs", "few methods", "no differences"} & {*reasons}
     return Certificate(
-        verdict="unknown" if unknown else "care" if reasons else "fair",
-        reasons=reasons,
+        verdict=verdict,
+        papers_needed=papers_needed,
+        tolerance=tolerance,
+        level=level,
+        losses=lost,
+        loss_measure=loss_measure,
         measure=measure,
         queries=len(judged),
         papers=whole.by_paper.shape[1],
@@ -110,19 +133,19 @@ def certify(
     )
 
 
-def _against(runs: Sequence[JudgedShare], methods: Sequence[Reduction]) -> Sequence[str]:
-    """In the order of `REASONS`."""
-    left_out = [method for method in methods if method.lost]
-    found = {
-        "few runs": len(runs) < FEWEST_RUNS,
-        "few methods": len(methods) < 2,
-        "no differences": len(methods) > 1 and not any(one.significant for one in methods),
-        "order": any(not isinstance(one.tau, float) or one.tau < ALIKE for one in left_out),
-        "reversed": any(one.reversed for one in methods),
-        "significance": any(one.kept < KEPT * one.significant for one in methods),
-        "unjudged": any(run.judged_at_20 < JUDGED for run in runs),
-    }
-    return [name for name in REASONS if found[name]]
+def verdict_of(losses: Sequence[Loss], *, tolerance: float) -> tuple[str, int | None]:
+    """The verdict, and with how many query papers there would be one."""
+    undecided = [one for one in losses if one.place == "open"]
+    if any(one.place == "above" for one in losses):
+        return "care", None
+    if len(losses) > 1 and not undecided:
+        return "fair", None
+    # One method above the tolerance would do; to be fair, every one has to be below.
+    if above := [one.papers_needed or MOST_PAPERS + 1 for one in undecided if one.loss > tolerance]:
+        needed = min(above)
+    else:
+        needed = max((one.papers_needed or MOST_PAPERS + 1 for one in undecided), default=MOST_PAPERS + 1)
+    return "unknown", needed if needed <= MOST_PAPERS else None
 
 
 def _condensed(runs: Runs, judged: Mapping[str, Collection[str]]) -> Runs:

@@ -1,13 +1,8 @@
-"""Smaller pools: what had been found, and how the runs would stand, without a method or at a lesser depth.
-
-Leaving out a method's unique documents is how the reusability of TREC's pools is tested: what only it brought in is
-unjudged, as it would be for a system that came later (Zobel 1998, How Reliable are the Results of Large-Scale
-Information Retrieval Experiments?, SIGIR).
-"""
+"""Smaller pools: what had been found, and how the runs would stand, without a method or at a lesser depth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.records import Pool, Qrel
@@ -52,6 +47,7 @@ class Reduction:
 
 def reductions(
     pools: Mapping[str, Pool],
+    finds: Mapping[str, Collection[tuple[str, str]]],
     qrels: Sequence[Qrel],
     papers: Mapping[str, str],
     score: Score,
@@ -59,11 +55,11 @@ def reductions(
     relevant_from: int,
     seed: int,
 ) -> tuple[tuple[Reduction, ...], tuple[Reduction, ...]]:
-    """The study without what each method alone brought in, by method; and with what the methods have at each of
-    `DEPTHS` or above, without the depths that lose nothing.
+    """The study without what the pools would lack without each method, by method; and with what the methods have at
+    each of `DEPTHS` or above, without the depths that lose nothing.
 
     A document without a rank (one that the query cites, one that was imported) stays at every depth. pools: by query
-    paper. papers: the query paper of each query.
+    paper. finds: `annot.reusability.own_finds.finds_of`. papers: the query paper of each query.
     """
     sources = _sources(pools)
     whole = standing(score(qrels), papers)
@@ -90,10 +86,12 @@ def reductions(
     def ranks(one: Qrel) -> Mapping[str, int]:
         return sources.get((papers[one.query_id], one.doc_id), {"": 0})
 
-    methods = sorted({method for found in sources.values() for method in found})
     at_depths = {depth: [one for one in qrels if min(ranks(one).values()) <= depth] for depth in DEPTHS}
     return (
-        tuple(with_these(method, [one for one in qrels if ranks(one).keys() != {method}]) for method in methods),
+        tuple(
+            with_these(method, [one for one in qrels if (papers[one.query_id], one.doc_id) not in own])
+            for method, own in finds.items()
+        ),
         tuple(with_these(str(depth), left) for depth, left in at_depths.items() if len(left) < len(qrels)),
     )
 

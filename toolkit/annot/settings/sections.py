@@ -30,7 +30,7 @@ MOST = 1_000_000_000
 """No number of a study is larger, and work that grows with one still ends."""
 MOST_LETTERS = 100_000
 """Of one text."""
-_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line ends, and those that turn the direction of a line."""
 MOST_LABELS = 16
 """The letters that no other control of the labelling screen has as its key."""
@@ -45,7 +45,7 @@ class Section(BaseModel):
     @classmethod
     def _as_people_write(cls, value: Any) -> Any:
         for found in _within(value):
-            if isinstance(found, str) and (control := _CONTROL.search(found)):
+            if isinstance(found, str) and (control := CONTROL.search(found)):
                 raise ValueError(f"found the control character U+{ord(control[0]):04X}, expected text")
             if isinstance(found, str) and len(found) > MOST_LETTERS:
                 raise ValueError(f"found {len(found)} characters, expected at most {MOST_LETTERS}")
@@ -235,7 +235,7 @@ class TrainingSettings(Section):
 
 
 class AgreementSettings(Section):
-    """The intervals over whole queries."""
+    """The intervals over query papers."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
@@ -293,6 +293,9 @@ class AdjudicationSettings(Section):
 class EvaluationSettings(Section):
     relevant_from: Annotated[int, Field(ge=1)] = 2
     """The smallest grade that counts as relevant in binary measures."""
+    tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    """Of the measure, for `annot reusability`: what a system that came later may lose because its own finds are not
+    judged."""
     error_kinds: tuple[str, ...] = (
         *("salient aspects", "multiple aspects", "domain-specific similarities"),
         *("mechanistic similarities", "context dependence", "qualitative results"),

@@ -36,6 +36,8 @@ class Clusters(NamedTuple):
 
     def summed(self, values: Array) -> Array:
         """The sums by unit of `values`, shape (n, ...)."""
+        if values.ndim == 1:
+            return np.asarray(np.bincount(self.of, weights=values, minlength=self.n), dtype=np.float64)
         whole = np.zeros((self.n, *values.shape[1:]))
         np.add.at(whole, self.of, values)
         return whole

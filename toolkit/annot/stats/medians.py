@@ -35,7 +35,9 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
         low, high = _order_statistics(np.sort(values), level)
         method = f"order statistics of {clusters.n} {plural(clusters.unit)}"
     else:
-        low, high = _least(values, clusters, level), -_least(-values, clusters, level)
+        # Between tied values the ends may be interpolated past a median that is itself one of the tied ones.
+        middle = float(np.median(values))
+        low, high = min(middle, _least(values, clusters, level)), max(middle, -_least(-values, clusters, level))
         method = f"sign test over {clusters.n} {plural(clusters.unit)}"
     return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
 
@@ -85,8 +87,9 @@ def _least(values: Array, clusters: Clusters, level: float) -> float:
     while kept - rejected > 1:
         gap = (rejected + kept) // 2
         rejected, kept = (gap, kept) if chance(gap) <= missed else (rejected, gap)
-    if kept == len(known):
-        return float(known[-1])
+    if kept == len(known) or counts[rejected] > 1:
+        # Several have this value, and it is not rejected itself: further in, what may be the median would be left out.
+        return float(known[rejected])
     at_rejected = chance(rejected)
     part = (missed - at_rejected) / (chance(kept) - at_rejected)
     inwards = _inwards(part, int(below[kept]), len(values))

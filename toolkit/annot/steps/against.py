@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError
-from annot.evaluation.against import Beside, Published, beside, comparable, read_published, shipped, shipped_text
-from annot.evaluation.evaluated import PRIMARY, TEST, TOGETHER
+from annot.evaluation.against import (
+    Beside,
+    Published,
+    beside,
+    comparable,
+    read_published,
+    same_collection,
+    shipped,
+    shipped_text,
+)
+from annot.evaluation.evaluated import PRIMARY, TEST, TEST_FOLD, TOGETHER
 from annot.names import near
 from annot.report.text import table_text
 from annot.report.words import sentences, table
@@ -31,6 +40,8 @@ class Against:
     """How our queries were averaged."""
     left_out: bool
     """Whether figures on all facets are left out, because the facets are others."""
+    same_collection: bool | None
+    """Whether they are of the paper's collection; None where its table names no queries."""
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:
@@ -40,9 +51,14 @@ class Against:
         return {run: (sum(of), len(of)) for run, of in same.items()}
 
     @property
+    def differing(self) -> int:
+        """Figures that differ from the paper's, without its misprints."""
+        return sum(not one.same and not one.misprint for one in self.figures)
+
+    @property
     def by_fold(self) -> bool:
         """Whether ours are means of test folds, as the papers' are."""
-        return self.averages == (TEST,)
+        return {*self.averages} <= {TEST, TEST_FOLD}
 
 
 def against(ws: Workspace, name: str, *, files: tuple[Path, ...]) -> Against:
@@ -50,10 +66,11 @@ def against(ws: Workspace, name: str, *, files: tuple[Path, ...]) -> Against:
     annot, or a TOML file."""
     published = _published(name)
     snapshot = read_snapshot(ws)
+    qrels = exported_qrels(snapshot)
     evaluated = evaluation_of(
         snapshot,
         read_run_files(ws, files),
-        exported_qrels(snapshot),
+        qrels,
         conventions=(published.convention,),
         measures=(PRIMARY[published.convention], *published.measures),
     )
@@ -67,6 +84,7 @@ def against(ws: Workspace, name: str, *, files: tuple[Path, ...]) -> Against:
         figures=found,
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
         left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
+        same_collection=same_collection(published, snapshot.queries, qrels),
     )
 
 

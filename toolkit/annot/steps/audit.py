@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annot.errors import MissingInput
 from annot.exchange import auditing
-from annot.exchange.auditing import Audited, Finding, of_accounts, of_markers, of_project
+from annot.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
+from annot.exchange.auditing import Finding, of_accounts, of_markers
 from annot.exchange.collecting import lines_of
 from annot.exchange.connection import on_servers
-from annot.exchange.met_projects import accounts_at, meet
+from annot.exchange.met_projects import accounts_at, lost_with, meet, whose_accounts
 from annot.exchange.rounds import ROUNDS
 from annot.exchange.sending import counting
 from annot.exchange.whose_server import isolated
@@ -38,6 +40,8 @@ class Audit:
     tasks: int
     answers: int
     findings: tuple[Finding, ...]
+    fast: dict[str, int]
+    """By person, the answers that were given faster than anybody reads."""
 
 
 def audit(ws: Workspace, *, advance: Advance) -> Audit:
@@ -47,6 +51,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     """
     looked = tasks = answers = 0
     findings: list[Finding] = []
+    fast: defaultdict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
@@ -60,23 +65,27 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
             if not here:
                 raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
             if others := sorted({project.version for project in here} - {version}):
-                whose = f"{names[0]}: their" if isolated(ws) else "the"
-                what = f"{whose} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
+                here_is = f"{names[0]}: their" if isolated(ws) else "the"
+                what = f"{here_is} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
                 findings.append(Finding("version", what, len(others), auditing.VERSION.do.format(push="annot push")))
             accounts = accounts_at(store, here)
             if isolated(ws):
                 findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
+            whose = whose_accounts(store, gateway, accounts)
             for project in here:
-                met = meet(ws, store, gateway, project, accounts[project.assessor])
+                met = meet(ws, store, gateway, project, accounts=accounts[project.assessor], people=whose)
                 looked += 1
                 if met is None:
-                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({project.round})"
+                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({ROUNDS[project.round].title})"
+                    if lost := lost_with(store, project):
+                        what += f"; {lost} answer(s) on record are no longer on the server"
                     do = auditing.PROJECT_GONE.do.format(push=ROUNDS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)
                 answers += sum(len(task.annotations) for task in met.tasks)
                 findings.extend(of_project(met, _settled(ws, store, project)))
+                fast[project.assessor] |= fast_answers(met)
                 findings.extend(_of_guidelines(store, project, met))
                 more(len(met.planned))
 
@@ -84,9 +93,11 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
         if not everyone and isolated(ws):
             raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
         away = on_servers(ws, store, everyone, look)
+    findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
     kind = auditing.NOT_LOOKED_AT
     findings += [Finding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
-    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings))
+    counted = {person: len(own) for person, own in sorted(fast.items()) if own}
+    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), counted)
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
     return found
 
@@ -145,6 +156,10 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
 def lines(found: Audit) -> Iterator[str]:
     """What was looked at and found, in words."""
     yield f"{found.projects} projects, {found.tasks} tasks and {found.answers} answers looked at"
+    if found.fast:
+        each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
+        kind, least = auditing.TOO_FAST, auditing.FAST_ANSWERS
+        yield f"{sum(found.fast.values())} {kind.what} ({each}); from {least} of one person on that is a finding"
     for one in found.findings:
         yield from (str(one), f"    to do: {one.do}")
     yield "" if found.findings else "nothing found"

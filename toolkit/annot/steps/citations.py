@@ -94,7 +94,7 @@ def _read(
     rejects = Rejects("citation", told=REPORTED)
     reader = EdgeReader(ws.corpus, digest, scratch)
     citations = kept = 0
-    for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.settings.machine)):
+    for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
         rejects.count((brought.read,), brought.rejected)
         citations += brought.read.read
         kept += brought.kept

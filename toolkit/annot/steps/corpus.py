@@ -81,7 +81,7 @@ def add(
     """
     names = [str(source) for source in sources]
     given = _given(names, form)
-    engine = Engine.in_place(ws.settings.machine)
+    engine = Engine.in_place(ws.machine)
     tally = Tally()
     for known in map_shards(known_marks, papers.each_group(ws.corpus), engine=engine):
         tally.remember(known)

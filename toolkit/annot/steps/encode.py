@@ -93,7 +93,7 @@ def encode(
                 half=half and on_gpu,
                 batch=batch,
             ),
-            engine=Engine.of(ws.settings.machine),
+            engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
         )

@@ -72,13 +72,13 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
-    shards = groups_for(ws.corpus, ws.settings.machine.url)
+    shards = groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
 
     def labelled() -> Iterator[RecordBatch]:
         """The labels of the papers, shard by shard, counted as they pass by."""
-        for done in map_shards(work, shards, engine=Engine.of(ws.settings.machine)):
+        for done in map_shards(work, shards, engine=Engine.of(ws.machine)):
             came = done.papers.column("carried").true_count
             origins.update({Source.CARRIED: came, predicted_by: len(done.papers) - came})
             labels.update(done.by_label)

@@ -58,10 +58,13 @@ class PulledLabels:
     """Queries that are other sentences now."""
 
 
-def push(ws: Workspace, names: Sequence[str], *, dry_run: bool, advance: Advance) -> tuple[SentLabels, ...]:
+def push(
+    ws: Workspace, names: Sequence[str], *, dry_run: bool, advance: Advance
+) -> tuple[tuple[SentLabels, ...], tuple[str, ...]]:
     """Send each query paper to one of the people named; a paper that somebody has stays with them.
 
-    Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
+    Returns the rows, and what a person should know. Raises MissingInput without queries, InputError for people who are
+    not known or have no account on the server.
     """
     with open_store(ws.database_url, create=False) as store:
         return _push(ws, store, names, dry_run=dry_run, advance=advance)
@@ -74,7 +77,7 @@ def _push(
     *,
     dry_run: bool,
     advance: Advance,
-) -> tuple[SentLabels, ...]:
+) -> tuple[tuple[SentLabels, ...], tuple[str, ...]]:
     papers, everyone = _material(ws, store)
     for name in names:
         check_name(name, list(everyone), what="assessor")
@@ -92,12 +95,12 @@ def _push(
     lint_tasks(list(tasks.values()), screen="facets", labels=ws.settings.labels.names, private=private)
     check_predictions(screen, list(tasks.values()))
     if dry_run:
-        return tuple(
-            SentLabels(name, len([*papers][at :: len(names)]), 0, 0, "not sent") for at, name in enumerate(names)
-        )
+        shares = (len([*papers][at :: len(names)]) for at in range(len(names)))
+        return tuple(SentLabels(name, share, 0, 0, "not sent") for name, share in zip(names, shares, strict=True)), ()
     given: dict[str, str] = {}
     accounts: dict[str, int] = {}
-    sent = []
+    sent: list[SentLabels] = []
+    notes: list[str] = []
 
     def look(gateway: Gateway, here: Sequence[str]) -> None:
         accounts.update(_accounts(gateway, {name: everyone[name] for name in here if name in names}))
@@ -117,7 +120,9 @@ def _push(
                     account_id=accounts[name],
                     now=datetime.now(UTC).isoformat(timespec="seconds"),
                 )
-            project, _twins = bring_project(store, gateway, specs[name], known, tasks)
+            brought = bring_project(store, gateway, specs[name], known, tasks)
+            project = brought.project_id
+            notes.extend(brought.notes(name))
             mine = [tasks[key] for key, person in given.items() if person == name]
             delivery = deliver(gateway, project, mine)
             there = len(mine) - delivery.sent
@@ -127,7 +132,7 @@ def _push(
     _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look))
     _spread(given, tasks, names)
     _refuse_away(on_servers(ws, store, names, send))
-    return tuple(sent)
+    return tuple(sent), tuple(notes)
 
 
 def pull(

@@ -74,7 +74,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
             # Final grades and runs come together, so that the import can be evaluated as it is.
             with open_store(ws.database_url, create=False) as store, store.read() as session:
                 outcome = outcome_of(session, ws.settings)
-            export_qrels(ws, outcome)
+            export_qrels(ws, outcome, release.queries)
         _set_missing_policy(ws.settings_file)
     return imported
 

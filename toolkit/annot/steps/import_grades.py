@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError
+from annot.folds.grouped import as_splits
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 from annot.formats.relish import read_relish
@@ -26,8 +27,8 @@ from annot.study.workspace import Workspace
 
 WHO = "a1"
 """Under whose name the grades of qrels stand: they do not say who gave them."""
-SPLIT = "grades"
-"""The split whose folds are the files."""
+TESTED = "test"
+"""In the name of a file: its queries are tested on, and those of the other files are for development."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ def grades_from(
 ) -> ImportedGrades:
     """Bring in the grades of `files`: a query id is a paper of the corpus with its facet behind it, or with `facet`.
 
-    form: one of `FORMS`. Several files are the folds of one split, each called by the name of its file. per_topic:
-    papers that a topic gives, for `treccovid-rf`.
+    form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
+    development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
+    `treccovid-rf`.
 
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
@@ -73,7 +75,8 @@ def grades_from(
     brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
-            put_split(session, SPLIT, folds)
+            for split, parts in _splits(folds, queries.values()).items():
+                put_split(session, split, parts)
     return ImportedGrades(
         queries=brought.queries,
         pairs=len(rows),
@@ -81,6 +84,12 @@ def grades_from(
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=(*brought.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
     )
+
+
+def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> dict[str, dict[str, tuple[str, ...]]]:
+    tested = [sorted(of) for name, of in folds.items() if TESTED in name.lower()] or [*map(sorted, folds.values())]
+    splits = as_splits([*queries], tested)
+    return {name: {part: ids for part, ids in parts.items() if ids} for name, parts in splits.items()}
 
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:

@@ -9,8 +9,10 @@ import tomlkit
 
 from annot.errors import InputError, MissingInput
 from annot.settings import Settings
+from annot.settings.sections import CONTROL
 from annot.store.database import open_store
 from annot.study.backup_manifest import BACKUPS
+from annot.study.missing_parts import missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
 
@@ -24,6 +26,7 @@ class MadeWorkspace:
 
     root: Path
     made: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
@@ -42,11 +45,15 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         if name not in (None, known):
             raise InputError(f"{settings_file}: exists, for {known!r}", hint="edit collection.name in that file")
     else:
-        if not _is_text(new_name):
-            raise InputError(f"{root}: the collection's name {new_name!r} is not UTF-8", hint="give one with --name")
+        if CONTROL.search(new_name):
+            raise InputError(
+                f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
+                hint="give one with --name",
+            )
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
+    missing = missing_part(Workspace.open(root)) if settings_file.is_file() else None
     if not dry_run:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
@@ -60,14 +67,10 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             open_store(url, create=False).close()
         except MissingInput:
             open_store(url).close()
-    return MadeWorkspace(root, tuple(made))
+    notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
+    return MadeWorkspace(root, tuple(made), notes)
 
 
 def settings_text(name: str) -> str:
     """`annot.toml` for a new study, from the template; every value in it is the default."""
     return render("annot.toml.j2", {"settings": Settings(), "name": tomlkit.string(name).as_string()}, overrides=None)
-
-
-def _is_text(name: str) -> bool:
-    """Not where a folder's name has bytes that are no UTF-8."""
-    return name == name.encode("utf-8", "replace").decode("utf-8")

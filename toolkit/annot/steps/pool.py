@@ -11,6 +11,7 @@ from typing import Any
 from annot.errors import MissingInput
 from annot.formats.trec import rankings_sha256
 from annot.pooling import CITED, shares
+from annot.ranking.small_corpora import trained_on_few
 from annot.records import Draw, Pool, Query
 from annot.report.terminal import told
 from annot.report.words import sentences
@@ -30,6 +31,7 @@ from annot.study.frozen_rankings import (
     Rankings,
     joined,
     lines_of,
+    method_settings,
     needed,
     read_rankings,
     refuse_other_corpus,
@@ -154,7 +156,9 @@ def build(
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
-    notes = sentences(
+    made_with = method_settings(ws) if facts is None else facts["methods"]
+    few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
+    notes = sentences("commands.few_abstracts", few=few) + sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
         left_out=design.without,

@@ -16,7 +16,7 @@ from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
 from annot.study.admission import Admission
 from annot.study.corpus_facts import has_corpus, papers_of
-from annot.study.drawn_pools import admitted_to, draw_pools, with_additions
+from annot.study.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
 from annot.study.frozen_rankings import needed, read_rankings
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
@@ -61,6 +61,8 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
         if paper_id not in designs
     ]
     found = {pool.paper_id: _first_difference(recorded[pool.paper_id], pool) for pool in drawn}
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
     return Replayed(
         pools=len(designs),
         documents=sum(len(pool.entries) for pool in drawn if pool.paper_id in designs),
@@ -76,7 +78,7 @@ def finding(replayed: Replayed) -> FindingError | None:
     if not replayed.differences:
         return None
     return FindingError(
-        f"{len(replayed.differences)} pool(s) cannot be drawn again as they are on record",
+        f"{len(replayed.differences)} pool(s) are not as they are on record",
         hint="`annot verify` tells whether the corpus or a file has changed since",
     )
 

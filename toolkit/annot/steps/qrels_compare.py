@@ -54,7 +54,9 @@ def compare(ws: Workspace, a: Path, b: Path, *, conventions: tuple[str, ...], me
     )
     facets = {snapshot.facets[query_id] for query_id in common}
     facet = TOGETHER if len(facets) > 1 else next(iter(facets))
-    found = compare_qrels(of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level)
+    found = compare_qrels(
+        of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, papers=snapshot.papers
+    )
     return Compared(str(a), str(b), found, notes)
 
 

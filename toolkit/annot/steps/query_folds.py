@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
 from annot.folds.grouped import as_splits, grouped_folds
-from annot.folds.leaks import find_leaks
-from annot.records import Query
+from annot.folds.leaks import find_leaks, near_copies
+from annot.records import Paper, Query
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -50,11 +50,15 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add`")
         chosen = ws.settings.seed if seed is None else seed
-        folds_drawn = grouped_folds(queries, count=n, seed=chosen)
+        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
+        folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
         splits = as_splits(queries, folds_drawn)
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
         if known and known != wanted and not redraw:
-            raise InputError("other folds are on record", hint="draw anew with --redraw, and measure everything again")
+            raise InputError(
+                "other folds are on record, drawn before or imported, and `annot evaluate` takes the mean over them",
+                hint="to draw others, say --redraw, and measure everything again",
+            )
         if not dry_run and known != wanted:
             with store.begin() as session:
                 for name, folds in splits.items():
@@ -65,24 +69,24 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     for at in range(1, n + 1):
         tests = [splits[facet][f"fold{at}_test"] for facet in facets]
         rows.append(Fold(at, len({paper_of[one] for test in tests for one in test}), tuple(map(len, tests))))
-    notes = _shared(ws, queries, folds_drawn, pools)
+    notes = _shared(texts, queries, folds_drawn, pools)
     return Folds(chosen, facets, tuple(rows), tuple(notes))
 
 
 def _shared(
-    ws: Workspace, queries: Sequence[Query], folds: Sequence[Sequence[str]], pools: Mapping[str, Sequence[str]]
+    texts: Mapping[str, Paper],
+    queries: Sequence[Query],
+    folds: Sequence[Sequence[str]],
+    pools: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
-    copies: set[tuple[str, str, float]] = set()
     each_other: set[tuple[str, str]] = set()
     for number, fold in enumerate(folds, start=1):
         sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
         leaks = find_leaks(*sides, pools=pools, papers=texts)
-        copies |= {(min(one, two), max(one, two), share) for one, two, share in leaks.near_duplicates}
         each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
             yield f"fold {number}: {len(leaks.candidates)} candidates are also candidates of queries outside it"
     for one, two in sorted(each_other):
         yield f"{one} and {two} are in different folds, and each is judged for the other"
-    for one, two, share in sorted(copies):
-        yield f"{one} and {two} are in different folds, and {100 * share:.0f}% of their text is the same"
+    for one, two in near_copies(texts.values()):
+        yield f"{one} and {two} are in one fold: their texts are nearly the same"

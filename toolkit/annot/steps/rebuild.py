@@ -36,8 +36,6 @@ from annot.study.old_database import database_of, newest_backup
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
 
-UNKNOWN = "unknown"
-"""Stands for the hash of rankings that are no longer there."""
 LATER_SECONDS = 2.0
 """An answer that was last changed so long after it was made was given more than once."""
 
@@ -94,7 +92,7 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
         here, changed = _people(ws, store, everyone, names, lost)
         drawn = _with_makers(drawn, ledger)
         digests = _digests(ws, drawn)
-        if without := sum(digest == UNKNOWN for digest in digests.values()):
+        if without := sum(digest == pools.UNKNOWN_RANKINGS for digest in digests.values()):
             lost.append(
                 f"what {without} of {len(drawn)} pools were drawn from: their rankings are not in pools/rankings"
             )
@@ -259,5 +257,5 @@ def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:
         methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
         whole = all(method in runs for method in methods)
         rankings = {method: {pool.paper_id: runs[method].get(pool.paper_id, ())} for method in methods if whole}
-        found[pool.paper_id] = rankings_sha256(lines_of(rankings), pool.paper_id) if whole else UNKNOWN
+        found[pool.paper_id] = rankings_sha256(lines_of(rankings), pool.paper_id) if whole else pools.UNKNOWN_RANKINGS
     return found

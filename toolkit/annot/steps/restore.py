@@ -188,7 +188,9 @@ def _check_database(ws: Workspace, contents: Contents) -> None:
     if os.environ.get(DATABASE_VARIABLE):
         return
     root, path = ws.root.resolve(), ws.database_file
-    if path is None or not path.is_relative_to(root) or not is_kept(PurePosixPath(path.relative_to(root))):
+    if path is None or not path.is_relative_to(root):
+        return  # The owner has allowed it: the workspace has looked.
+    if not is_kept(PurePosixPath(path.relative_to(root))):
         raise InputError(
             f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
             "folder of the study",

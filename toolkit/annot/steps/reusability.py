@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from annot.errors import MissingInput
+from annot.evaluation.evaluated import PRIMARY
 from annot.evaluation.measures import TIES, evaluate
 from annot.records import Qrel
 from annot.report.certificate import certificate_page, terminal
@@ -20,10 +21,15 @@ from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels
 from annot.study.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
+from annot.study.pool_origins import drawn_rankings
 from annot.study.results import as_text, keep
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
 
+LOSS_CONVENTION = "trec"
+LOSS_MEASURE = PRIMARY[LOSS_CONVENTION]
+"""Rankings of the corpus hold much that is not judged: CSFCube's measures, whose ideal order is of the submitted list,
+are made for rankings of a pool."""
 PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.json"
 
 
@@ -39,10 +45,15 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         runs,
         qrels,
         pools,
+        drawn_rankings(ws, pools),
         {query.query_id: query.paper_id for query in snapshot.queries},
-        _score(ws),
+        _score(ws, CONVENTION, MEASURE, ties=TIES[0]),
+        _score(ws, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
         measure=MEASURE,
+        loss_measure=LOSS_MEASURE,
         relevant_from=ws.settings.evaluation.relevant_from,
+        tolerance=ws.settings.evaluation.tolerated_loss,
+        level=ws.settings.agreement.level,
         assessor_tau=_assessor_tau(snapshot, runs, qrels),
         seed=ws.settings.seed,
     )
@@ -59,18 +70,18 @@ def describe(found: Certificate) -> str:
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _score(ws: Workspace) -> Callable[[Runs], Score]:
+def _score(ws: Workspace, convention: str, measure: str, *, ties: str) -> Callable[[Runs], Score]:
     def under(runs: Runs) -> Score:
         def values(qrels: Sequence[Qrel]) -> Mapping[str, Mapping[str, float]]:
             return {
                 tag: {
-                    query.query_id: query.values[MEASURE]
+                    query.query_id: query.values[measure]
                     for query in evaluate(
                         run,
                         qrels,
-                        convention=CONVENTION,
+                        convention=convention,
                         relevant_from=ws.settings.evaluation.relevant_from,
-                        ties=TIES[0],
+                        ties=ties,
                     ).queries
                 }
                 for tag, run in runs.items()

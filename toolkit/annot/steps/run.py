@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.errors import MissingInput
+from annot.errors import InputError, MissingInput
 from annot.formats.trec import write_run
+from annot.ranking.small_corpora import trained_on_few
 from annot.records import Ranking, Source
+from annot.report.words import sentences
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
@@ -42,13 +44,23 @@ def known(ws: Workspace | None) -> tuple[System, ...]:
     return tuple(SYSTEMS.values())
 
 
-def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
-    """Rank the pool of every query by each system; by the usual ones when none is named."""
+def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
+    """Rank the pool of every query by each system; by the usual ones when none is named.
+
+    Raises InputError where a run of a system's name was imported, unless it is to be replaced.
+    """
     chosen = systems_of(ws, systems or USUAL)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
             documents = documents_by_query(session)
+            imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
+        theirs = [system.name for system in chosen if system.name in imported]
+        if theirs and not replace:
+            raise InputError(
+                f"{len(theirs)} run(s) of that name were imported: {', '.join(theirs)}",
+                hint="--replace writes over them; to keep both, import the file again under another --tag first",
+            )
         if not documents:
             raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
         wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
@@ -78,6 +90,13 @@ def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[
             made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name), given_up))
             advance(done, len(chosen))
     return tuple(made)
+
+
+def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
+    """What a reader of these runs must know."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        facts = {run.tag: run.facts for run in runs.read_runs(session)}
+    return sentences("commands.few_abstracts", few=trained_on_few({one.tag: facts[one.tag] for one in made}))
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:

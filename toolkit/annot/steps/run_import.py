@@ -70,13 +70,15 @@ def bring_in(
     seed: int | None,
     rules: Rules,
     distances: bool,
+    replace: bool = False,
     dry_run: bool,
 ) -> ImportedRun:
     """Bring in the run that `files` hold together, as `tag`; the same files again change nothing.
 
     meta: its metadata; else what the head of the file says. facet: of a ranked pool whose file name does not end in
     `-<facet>-ranked.json`. system, seed: which system the run is one of several of; without them the metadata's, and
-    without these the tag. distances: scores are distances, smaller is better.
+    without these the tag. distances: scores are distances, smaller is better. replace: write over a run of this name
+    that was made here.
 
     Raises FindingError where the run has candidates twice, or what is not in the pools, and `rules` do not say what to
     do with it; InputError where the scores rise from rank to rank.
@@ -91,7 +93,7 @@ def bring_in(
             queries = {query.query_id: query for query in read_queries(session)}
             candidates = _candidates(session)
             known = {run.tag: run for run in runs.read_runs(session)}
-        _check_tag(tag, known)
+        _check_tag(tag, known, replace=replace)
         there = ws.run_file(tag)
         if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
             raise InputError(f"{there}: not on record; it would be lost", hint="bring it in, or take another tag")
@@ -160,11 +162,13 @@ def _candidates(session: Session) -> dict[str, set[str]]:
     return found
 
 
-def _check_tag(tag: str, known: Mapping[str, runs.StoredRun]) -> None:
+def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:
     if not TAG.fullmatch(tag) or tag == CHANCE:
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
-    if tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED):
-        raise InputError(f"--tag {tag!r}: is the name of a run that was made here", hint="take another tag")
+    if not replace and (tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
+        raise InputError(
+            f"--tag {tag!r}: is the name of a run that was made here", hint="take another tag; --replace writes over it"
+        )
 
 
 def _seed(value: object) -> int | None:

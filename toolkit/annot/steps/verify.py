@@ -12,6 +12,7 @@ from annot.release.release_folder import SUMS_FILE, check_folder
 from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.chain import LINKS, broken_links
+from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
 
 
@@ -50,7 +51,7 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
     for name in (line.partition("  ")[2] for line in listed):
         path, source = folder / name, ws.exports / name
-        if not path.is_file():
+        if not is_named_inside(path, folder) or not path.is_file():
             yield f"{folder}/{name}: gone"
         elif (
             (name == "qrels.txt" or name.endswith(".run"))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Dialect, Float, Identity, MetaData, Table, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, Dialect, Float, Identity, MetaData, Table, Text, TypeDecorator, text
 from sqlmodel import Field, SQLModel
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
@@ -38,7 +38,7 @@ class RevisionRow(Row):
 
     Later versions brought `account` and `changed_at` (whose account the answer came from and when it was last changed,
     both as the server has them), `ruling` (`withdrawn` or `restored` where the lead has spoken), and the hash of the
-    guidelines by which it was given.
+    guidelines by which it was given; and `chain_sha256`, the row's link of `annot.store.chained`.
     """
 
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
@@ -61,6 +61,7 @@ class RevisionRow(Row):
     changed_at: str | None = Field(sa_type=Text)
     ruling: str | None = Field(sa_type=Text)
     guidelines_sha256: str | None = Field(sa_type=Text)
+    chain_sha256: str = Field(sa_type=Text, sa_column_kwargs={"server_default": text("''")})
 
 
 def table(model: type[SQLModel]) -> Table:

@@ -166,6 +166,9 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the study with `annot init`")
     if path.is_dir():
         raise StoreError(f"{path}: found a folder, expected a database file")
+    for end in ("wal", "shm", "journal"):
+        if (beside := path.with_name(f"{path.name}-{end}")).is_symlink():
+            raise StoreError(f"{beside}: found a link, expected a file of the database's own", hint="remove the link")
     if not create and not path.exists():
         raise MissingInput(f"{path}: no database there", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -212,7 +215,9 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
             url, connect_args={"connect_timeout": CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
         )
     except ModuleNotFoundError:
-        raise StoreError("the driver psycopg is not installed", hint="pip install 'annot[postgres]'") from None
+        raise StoreError(
+            "the driver psycopg is not installed", hint="in the folder of annot's source: pip install '.[postgres]'"
+        ) from None
 
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
@@ -243,6 +248,8 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver would begin and commit by itself around CREATE TABLE; the event `begin` does it instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
+    # The file may come from someone else: what its tables do by themselves calls nothing that reaches outside.
+    connection.execute("PRAGMA trusted_schema = OFF")
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -51,7 +51,7 @@ def check_version(dumped: Dumped) -> None:
     if dumped.version != len(MIGRATIONS):
         raise StoreError(
             f"the backup holds a database of version {dumped.version}, expected {len(MIGRATIONS)}",
-            hint="restore it with the annot that it was taken with",
+            hint="restore it with the version of the program that made it",
         )
 
 

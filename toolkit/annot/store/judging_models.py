@@ -144,7 +144,8 @@ class ProjectRow(Row, table=True):
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
     program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
     the project (a server that was restored gives an id twice), `sent_on` when it was first noted down; both came with
-    later versions.
+    later versions. So did `shows`, the project's screen, title, instructions and settings as they were after the last
+    push, and `set_back`, what a push found changed by hand: `[moment, {name: what was found}]` each.
     """
 
     __tablename__ = "project"
@@ -163,6 +164,10 @@ class ProjectRow(Row, table=True):
     remote_id: int | None = Field(sa_type=BigInteger)
     created: str | None = Field(sa_type=Text)
     sent_on: str | None = Field(sa_type=Text)
+    shows: dict[str, Any] | None = Field(sa_type=JSON)
+    set_back: tuple[tuple[str, dict[str, Any]], ...] = Field(
+        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
+    )
 
 
 class TaskRow(Row, table=True):
@@ -194,6 +199,15 @@ class TaskSecretRow(Row, table=True):
     __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
     id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     secret: str = Field(sa_type=Text)
+
+
+class ChainRow(Row, table=True):
+    """The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
+
+    __tablename__ = "chain"
+    name: str = Field(primary_key=True, sa_type=Text)
+    length: int
+    last_sha256: str = Field(sa_type=Text)
 
 
 class JudgementRow(RevisionRow, table=True):

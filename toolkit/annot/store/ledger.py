@@ -10,6 +10,7 @@ from sqlmodel import Session, SQLModel
 
 from annot.records import Source
 from annot.store.base import table
+from annot.store.chained import append_revisions
 from annot.store.judging_models import (
     AcceptedRow,
     AdjudicationRow,
@@ -74,7 +75,7 @@ def copy_revisions(source: Session, target: Session) -> int:
     )
     for model in REVISIONS:
         rows = list(_revisions(source, model, queries, people))
-        insert_rows(target, model, rows)
+        append_revisions(target, model, rows)
         copied += len(rows)
     return copied
 
@@ -82,7 +83,7 @@ def copy_revisions(source: Session, target: Session) -> int:
 def _revisions(source: Session, model: type[SQLModel], queries: set[str], people: set[str]) -> Iterator[dict[str, Any]]:
     rows = table(model)
     person = "assessor" if "assessor" in rows.c else "adjudicator"
-    columns = [column for column in rows.c if column.name != "id"]
+    columns = [column for column in rows.c if column.name not in ("id", "chain_sha256")]
     for row in source.connection().execute(select(*columns).order_by(rows.c.id)).mappings():
         if row["query_id"] in queries and row[person] in people:
             yield dict(row)

@@ -10,9 +10,11 @@ from sqlalchemy import Connection, inspect, text
 from annot.errors import StoreError
 from annot.records import Source
 from annot.store.base import LINE, table
+from annot.store.chained import make_chain
 from annot.store.guidelines import History, in_force
 from annot.store.judging_models import (
     AcceptedRow,
+    ChainRow,
     GoldRow,
     GuidelinesRow,
     ReturnedRow,
@@ -161,6 +163,23 @@ def add_contested(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE returned ADD COLUMN contested BOOLEAN DEFAULT false NOT NULL"))
 
 
+def add_chains(connection: Connection) -> None:
+    """The chains over the rows of answers, as these are now."""
+    table(ChainRow).create(connection, checkfirst=True)
+    for rows in LINE:
+        if "chain_sha256" not in {column["name"] for column in inspect(connection).get_columns(rows)}:
+            connection.execute(text(f"ALTER TABLE {rows} ADD COLUMN chain_sha256 TEXT DEFAULT '' NOT NULL"))
+        make_chain(connection, rows)
+
+
+def add_what_projects_show(connection: Connection) -> None:
+    """What each project shows, and what was set back; of those sent before it is not known before the next push."""
+    if "shows" in {column["name"] for column in inspect(connection).get_columns("project")}:
+        return
+    connection.execute(text("ALTER TABLE project ADD COLUMN shows JSON"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN set_back JSON DEFAULT '[]' NOT NULL"))
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -176,6 +195,8 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_completeness,
     add_shown_opinions,
     add_contested,
+    add_chains,
+    add_what_projects_show,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

@@ -18,6 +18,8 @@ from annot.store.rows import check_distinct, field_names, in_chunks, insert_reco
 
 OF_POOLS: tuple[type[SQLModel], ...] = (DrawRow, PoolEntryRow, PoolAdditionRow, PoolRow)
 """Each stands on one that follows."""
+UNKNOWN_RANKINGS = "unknown"
+"""What stands for the hash of the rankings behind a pool where these were lost."""
 
 
 def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
@@ -45,6 +45,10 @@ class Project(NamedTuple):
     """When the server made it; None in older records."""
     sent_on: str | None = None
     """When it was first noted down (ISO 8601, UTC); None where that is not known."""
+    shows: Mapping[str, Any] | None = None
+    """Its screen, title, instructions and settings as they were after the last push; None in older records."""
+    set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """When a push found which of these changed by hand, and as what."""
 
 
 def open_project(
@@ -64,8 +68,8 @@ def open_project(
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
-        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None, "created": None}
-        row["sent_on"] = now
+        row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **met}
+        row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}
         insert_rows(session, ProjectRow, [row])
     (project,) = _projects(session, mine)
     return project
@@ -90,6 +94,17 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
         .where(rows.c.id == project)
         .values(remote_id=remote_id, created=created or (before[1] if same else None))
     )
+
+
+def note_shows(
+    session: Session, project: int, shows: Mapping[str, Any], *, changed: Mapping[str, Any], now: str
+) -> None:
+    """Remember what the project shows after a push, and what the push found `changed` by hand."""
+    rows = table(ProjectRow)
+    (before,) = _projects(session, rows.c.id == project)
+    set_back = (*before.set_back, *([(now, dict(changed))] if changed else []))
+    mine = rows.update().where(rows.c.id == project)
+    session.connection().execute(mine.values(shows=dict(shows), set_back=set_back))
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:

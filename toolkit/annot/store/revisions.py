@@ -22,9 +22,10 @@ from sqlmodel import Session, SQLModel
 from annot.errors import InputError
 from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.base import HIGHEST_GRADE, LINE, table
+from annot.store.chained import append_revisions
 from annot.store.judging_models import AssessorRow
 from annot.store.models import QueryRow
-from annot.store.rows import check_known, field_names, in_chunks, insert_rows
+from annot.store.rows import check_known, field_names, in_chunks
 
 R = TypeVar("R", Judgement, Adjudication)
 
@@ -169,7 +170,7 @@ class Revisions(Generic[R]):
             line.add(revision, sha256)
             own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **own, "revision": number, "content_sha256": sha256})
-        insert_rows(session, self._model, new)
+        append_revisions(session, self._model, new)
         return Recorded(added, len(new) - added, len(everything) - len(new))
 
     def record_gone(self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> Recorded:

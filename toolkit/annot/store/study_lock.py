@@ -109,7 +109,9 @@ def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
         yield
         return
     path = lock_file(database)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    if path.is_symlink():
+        raise StoreError(f"{path}: found a link, expected the lock of this study", hint="remove the link")
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "r+", encoding="utf-8") as file:
         while not _locked(file.fileno(), path):
             queue.wait(read_holder(path.read_text(encoding="utf-8")))

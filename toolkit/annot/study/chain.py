@@ -13,9 +13,12 @@ from annot.formats.trec import write_qrels
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.records import Source
 from annot.store import people, runs
+from annot.store.chained import broken_chains
 from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
+from annot.study.doors import is_named_inside
+from annot.study.drawn_pools import unlike_record
 from annot.study.outcome import outcome_of
 from annot.study.paper_vectors import recorded_files
 from annot.study.word_vectors import imported_word_vectors
@@ -46,6 +49,7 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
         *_on_record(ws, session),
         *_grades(ws, session),
         *unsound_revisions(session.connection()),
+        *broken_chains(session.connection()),
     )
 
 
@@ -68,7 +72,8 @@ def _files(ws: Workspace) -> Iterator[str]:
                     yield f"{name}: made from another corpus ({sha256[:12]}, found {found[:12]})"
                 continue
             # An input is named from the study's folder, or from the folder of the manifest.
-            at = next((place for place in (ws.root / given, path.parent / given) if place.is_file()), None)
+            places = (ws.root / given, path.parent / given)
+            at = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
             if at is None:
                 yield f"{name}: its input {given} is gone"
             elif sha256_of(at) != sha256:
@@ -93,6 +98,7 @@ def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
     if plan is not None and (path.is_file() or not imported):
         yield from _changed(path, plan.sha256, "the database says", ws.root)
+    yield from (found for _, found in unlike_record(ws, session))
     for run in runs.read_runs(session):
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
 
@@ -106,6 +112,9 @@ def _grades(ws: Workspace, session: Session) -> Iterator[str]:
 
 
 def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
+    if not is_named_inside(path, root):
+        yield f"{path}: not looked at, since it is outside the study; {who} SHA-256 {sha256[:12]}"
+        return
     name = path.relative_to(root).as_posix()
     if not path.is_file():
         yield f"{name}: gone; {who} SHA-256 {sha256[:12]}"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.formats.judgement_lines import pool_lines
+from annot.formats.trec import rankings_sha256
 from annot.names import file_name
-from annot.pooling import CITED, draw, extended
+from annot.pooling import CITED, MANUAL, draw, extended
 from annot.records import Addition, Pool, Ranking
 from annot.shards import Advance
 from annot.store.citations import MANIFEST as CITATIONS
+from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256
 from annot.study.admission import FILE, Admission, Barred, admissions, recorded_admissions
 from annot.study.corpus_facts import papers_of
-from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
+from annot.study.frozen_rankings import MANIFEST, Rankings, lines_on_disk, rankings_manifest
 from annot.study.near_duplicates import near_duplicates
-from annot.study.pool_design import PoolDesign
+from annot.study.pool_design import PoolDesign, recorded_designs
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 
@@ -103,6 +107,30 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     vouched = [*files, admission] if admission.is_file() else files
     write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
+
+
+def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
+    """Where the files of the pools are not what the database has: the query paper, and what is found.
+
+    An imported pool has no file before something is added to it.
+    """
+    recorded, hashes = read_pools(session), read_rankings_sha256(session)
+    designs = recorded_designs(recorded.values())
+    lines = lines_on_disk(ws)
+    for paper_id, pool in recorded.items():
+        if paper_id not in designs and not pool.additions:
+            continue
+        path = ws.query_pools / file_name(paper_id, ".jsonl")
+        name = path.relative_to(ws.root).as_posix()
+        if not path.is_file():
+            yield paper_id, f"{name}: gone; the database has this pool"
+        elif path.read_text(encoding="utf-8") != pool_lines(pool):
+            yield paper_id, f"{name}: not the pool that the database has"
+        methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
+        if paper_id in designs and hashes[paper_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
+            of_pool = {method: {paper_id: lines[method].get(paper_id, "")} for method in methods}
+            if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
+                yield paper_id, f"{paper_id}: pools/rankings/ is not what its pool was drawn from, by the database"
 
 
 def _of_all(pools: Sequence[Pool], name: str) -> Any:

@@ -163,7 +163,7 @@ class Encoding:
     ) -> int:
         """Have the workers encode what is not yet encoded; returns how many papers that were."""
         missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
-        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.settings.machine.url)), open_encoder)
+        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.machine.url)), open_encoder)
         made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
         for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
             self._keep(key, ids, rows)
@@ -197,7 +197,8 @@ class Encoding:
         """The first row of each part that the set holds; none where its files are not as they were written."""
         try:
             keys = (self._set / PARTS).read_text(encoding="utf-8").split()
-            sound = all(sha256_of(self._set / name) == sha256 for name, sha256 in self._about["files"].items())
+            written = self._about["files"].items()
+            sound = all(sha256_of(self._ws.inside(self._set, name)) == sha256 for name, sha256 in written)
         except (OSError, KeyError):
             return {}
         return {key: PART * number for number, key in enumerate(keys)} if sound else {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from annot.errors import InputError, MissingInput
 from annot.formats.json_lines import json_lines
 from annot.formats.judgement_lines import decided
+from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
 from annot.formats.trec import read_qrels, write_qrels
-from annot.records import Qrel
+from annot.records import Qrel, Query
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -51,15 +53,16 @@ def without_ids(flag: str) -> str:
     return flag
 
 
-def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
-    """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
-    decisions = ws.exports / DECISIONS_FILE
+def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query]) -> tuple[Qrel, ...]:
+    """Write `exports/qrels.txt`, beside it each query's paper and each decision with its origin, and their manifest."""
+    decisions, papers = ws.exports / DECISIONS_FILE, ws.exports / QUERY_PAPERS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
     write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
+    write_file(papers, write_query_papers(queries))
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
-        files=[ws.qrels, decisions],
+        files=[ws.qrels, papers, decisions],
         inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
         facts={
             "pairs": len(outcome.qrels),

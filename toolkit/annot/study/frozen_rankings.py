@@ -64,9 +64,19 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
+def method_settings(ws: Workspace) -> dict[str, Any]:
+    """What each method's ranking on disk was made with; nothing where there are no rankings."""
+    return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
+
+
 def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
     """The rankings as they are written: TREC runs whose topics are the query papers."""
     return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}
+
+
+def lines_on_disk(ws: Workspace) -> Lines:
+    """The run files as they are there, whatever their manifest says."""
+    return {path.stem: _by_paper(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
 
 
 def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
@@ -94,8 +104,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
     found: Lines = {}
     for method in manifest.get("methods", {}):
         asked = [paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())]
-        text = _text(ws, method, manifest).splitlines(keepends=True)
-        there = {paper_id: "".join(of) for paper_id, of in groupby(text, key=lambda line: line.partition(" ")[0])}
+        there = _by_paper(_text(ws, method, manifest))
         found[method] = {paper_id: there.get(paper_id, "") for paper_id in asked}
     for method, by_paper in lines.items():
         found[method] = {**found.get(method, {}), **by_paper}
@@ -143,6 +152,12 @@ def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers:
     found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
     # A query paper without a usable token has an empty ranking, and so no line in the file.
     return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+
+
+def _by_paper(text: str) -> dict[str, str]:
+    """The lines of each query paper."""
+    lines = text.splitlines(keepends=True)
+    return {paper_id: "".join(of) for paper_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
 
 
 def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:

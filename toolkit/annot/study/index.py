@@ -68,7 +68,7 @@ def open_index(
     memory does not do.
     """
     methods = tuple(methods)
-    machine, most = ws.settings.machine, processes_within(memory)
+    machine, most = ws.machine, processes_within(memory)
 
     def making() -> Each:
         own = Engine.of(machine)
@@ -101,7 +101,7 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
     Raises MissingInput when the corpus is empty.
     """
     root = ws.cache / "index"
-    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.settings.machine.url)
+    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.machine.url)
 
 
 def words_place(ws: Workspace, places: Places) -> Path:

@@ -90,8 +90,8 @@ def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[nu
 def _found(ws: Workspace, advance: Advance) -> Alike:
     import numpy
 
-    each = each_on(ws.settings.machine)
-    shards = groups_for(ws.corpus, ws.settings.machine.url)
+    each = each_on(ws.machine)
+    shards = groups_for(ws.corpus, ws.machine.url)
     sketches = []
     for one in each(sketches_of, shards):
         sketches.append(one)

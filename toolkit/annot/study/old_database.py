@@ -18,8 +18,12 @@ from annot.study.workspace import Workspace
 
 def newest_backup(ws: Workspace) -> Path | None:
     """The backup in the study's folder or in its `backups/` that was written last; None where there is none."""
-    files = [path for folder in (ws.root, ws.root / BACKUPS) for path in folder.glob("*.*gz") if is_archive(path)]
-    return max(files, key=lambda path: path.stat().st_mtime, default=None)
+    return max(backups(ws), key=lambda path: path.stat().st_mtime, default=None)
+
+
+def backups(ws: Workspace) -> tuple[Path, ...]:
+    """The backups in the study's folder and in its `backups/`."""
+    return tuple(path for folder in (ws.root, ws.root / BACKUPS) for path in folder.glob("*.*gz") if is_archive(path))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from annot.errors import InputError
 from annot.pooling import CITED
+from annot.ranking.small_corpora import FewAbstracts, trained_on_few
 from annot.records import Pool
 from annot.shards import Advance
 from annot.store import citations
@@ -14,7 +15,7 @@ from annot.store.citations import AddedFile
 from annot.study.admission import passed_over_in, recorded_admissions
 from annot.study.corpus_facts import has_corpus
 from annot.study.drawn_pools import admitted_to
-from annot.study.frozen_rankings import Rankings, needed, rankings_manifest, read_rankings
+from annot.study.frozen_rankings import Rankings, method_settings, needed, rankings_manifest, read_rankings
 from annot.study.near_duplicates import near_duplicates
 from annot.study.pool_design import recorded_designs
 from annot.study.workspace import Workspace, sha256_of
@@ -33,6 +34,8 @@ class PoolOrigins:
     citations: tuple[AddedFile, ...]
     earlier: int
     """Pools that were drawn before the last of these citations were added."""
+    few_abstracts: FewAbstracts | None
+    """Methods that ranked by word vectors trained on too few abstracts."""
 
 
 def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
@@ -50,7 +53,8 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
         except InputError:
             passed = None
     added = citations.added_files(ws.corpus) if pools else ()
-    return PoolOrigins(sum(map(len, alike)), len(alike), passed, added, _earlier(ws, pools) if added else 0)
+    earlier = _earlier(ws, pools) if added else 0
+    return PoolOrigins(sum(map(len, alike)), len(alike), passed, added, earlier, _few_abstracts(ws, pools))
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
@@ -66,6 +70,11 @@ def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *,
     designs = recorded_designs(pools.values())
     admitted = admitted_to(ws, set(designs), rankings, pools, proved=False, advance=advance)
     return passed_over_in([pools[paper_id] for paper_id in designs], rankings, admitted)
+
+
+def _few_abstracts(ws: Workspace, pools: Mapping[str, Pool]) -> FewAbstracts | None:
+    drew = {method for pool in pools.values() for method in pool.methods}
+    return trained_on_few({name: of for name, of in method_settings(ws).items() if name in drew})
 
 
 def _earlier(ws: Workspace, pools: Mapping[str, Pool]) -> int:

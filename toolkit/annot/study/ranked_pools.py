@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.errors import InputError
+from annot.folds.grouped import test_folds
 from annot.ranking.methods import LSA
 from annot.ranking.vectors import Vectors
 from annot.records import Paper
@@ -73,10 +74,12 @@ class RankedPools:
             case SciSearchSystem():
                 settings = self._ws.settings
                 features = [self._features(name) for name in settings.systems.features]
-                qrels = read_snapshot(self._ws).outcome.qrels
-                grades = len(settings.scale.names)
+                snapshot = read_snapshot(self._ws)
                 return trained_pools.rank(
-                    system, self._topics, features, qrels, self._by_id, grades=grades, seed=settings.seed
+                    *(system, self._topics, features, snapshot.outcome.qrels, self._by_id),
+                    recorded=test_folds(snapshot.splits.get("all", {})),
+                    grades=len(settings.scale.names),
+                    seed=settings.seed,
                 )
             case AbstractSystem():
                 vectors = self._abstracts(system)

@@ -9,11 +9,11 @@ import numpy as np
 
 from annot.errors import InputError, MissingInput
 from annot.folds.grouped import grouped_folds
-from annot.folds.leaks import find_leaks, refuse_leaks
+from annot.folds.leaks import find_leaks, near_copies, refuse_leaks
 from annot.ranking.methods import Bench
 from annot.ranking.vectors import Vectors
 from annot.records import Paper, Qrel, Query
-from annot.systems.scisearch.protocols import Features, honest, leaky, untrained
+from annot.systems.scisearch.protocols import Features, by_facet, honest, leaky, learned_from, untrained
 from annot.systems.scisearch.system import SciSearchSystem
 from annot.systems.sentence_vectors import Matrix, SentenceVectors
 from annot.systems.system import Made, Topic
@@ -30,12 +30,15 @@ def rank(
     qrels: Sequence[Qrel],
     papers: Mapping[str, Paper],
     *,
+    recorded: Sequence[Sequence[str]],
     grades: int,
     seed: int,
 ) -> Made:
     """Train on the grades and rank every pool; the untrained one ranks without grades.
 
-    Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is in another fold.
+    recorded: the test folds on record, of which each is ranked by what was learned from all other queries; what is in
+    none of them is not ranked. Where there are none, folds are drawn. Raises MissingInput without grades or libraries,
+    LeakError where a near-copy of a query paper is learned from.
     """
     facts: dict[str, Any] = {"query": system.query, "candidate": system.candidate}
     names = [one.name for one in features]
@@ -54,20 +57,26 @@ def rank(
     if system.protocol == "leaky":
         found = leaky(features[0], queries, judged, documents, loss=system.loss, grades=grades, seed=seed)
         return Made(found, {**facts, "features": names, "demonstration": DEMONSTRATION})
-    folds = grouped_folds(queries, count=FOLDS, seed=seed)
+    folds = [[one for one in fold if one in documents] for fold in recorded]
+    if not any(folds):
+        copies = near_copies(papers[paper_id] for paper_id in {query.paper_id for query in queries})
+        folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=seed)]
     shared, other_way_round = [], []
     for number, fold in enumerate(folds, start=1):
-        tested = [query for query in queries if query.query_id in fold]
-        learned = [query for query in queries if query.query_id not in fold]
-        leaks = find_leaks(learned, tested, pools=documents, papers=papers)
-        refuse_leaks(leaks, where=f"fold {number}")
-        shared.append(len(leaks.candidates))
-        other_way_round.append(len(leaks.other_way_round))
+        sharing: set[str] = set()
+        each_other: set[tuple[str, str]] = set()
+        for facet, tested in by_facet(queries, fold).items():
+            leaks = find_leaks(learned_from(queries, fold, facet), tested, pools=documents, papers=papers)
+            refuse_leaks(leaks, where=f"fold {number}, {facet}")
+            sharing.update(leaks.candidates)
+            each_other.update(leaks.other_way_round)
+        shared.append(len(sharing))
+        other_way_round.append(len(each_other))
     rankings, taken = honest(
         features, queries, judged, documents, folds=folds, loss=system.loss, grades=grades, seed=seed
     )
     facts |= {"candidates_in_both_sides": shared, "pairs_the_other_way_round": other_way_round}
-    return Made(rankings, {**facts, "features": taken, "folds": folds})
+    return Made(rankings, {**facts, "features": taken, "folds": folds, "drawn": not any(recorded)})
 
 
 def of_lsa(topics: Sequence[Topic], bench: Bench) -> Features:

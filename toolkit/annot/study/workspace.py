@@ -1,4 +1,4 @@
-"""A study's folder: where its files lie, its settings, and writing files whole or not at all."""
+"""A study's folder: where its files are, its settings, and writing files whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 
 from annot.errors import InputError, MissingInput
 from annot.settings import Settings, read_settings
+from annot.settings.sections import MachineSettings
+from annot.study.doors import check_door, check_links, is_inside, is_named_inside
 
 SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
@@ -38,13 +40,19 @@ class Workspace:
     studio_url: str | None = None
     """The Label Studio to talk to, where one is named; None is the one that the study knows."""
     studio_token: str | None = field(default=None, repr=False)
+    given: frozenset[str] = frozenset()
+    """Settings that were given on the command line: an address among them needs no other permission."""
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
-        """The workspace at `root`. Raises MissingInput when the folder has no settings file."""
+        """The workspace at `root`.
+
+        Raises MissingInput when the folder has no settings file, InputError for links that lead out of it.
+        """
         path = root / SETTINGS_FILE
         if not path.is_file():
             raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
+        check_links(root)
         return cls(root, read_settings(path))
 
     settings_file = _Place(SETTINGS_FILE)
@@ -73,25 +81,62 @@ class Workspace:
         The values are not checked.
         """
         values = {name: value for name, value in given.items() if value is not None}
+        named = self.given | {value for value in values.values() if isinstance(value, str)}
         if section:
             values = {section: getattr(self.settings, section).model_copy(update=values)}
-        return replace(self, settings=self.settings.model_copy(update=values))
+        return replace(self, settings=self.settings.model_copy(update=values), given=named)
 
     def run_file(self, tag: str) -> Path:
-        """Where the run of this tag lies."""
-        return self.runs / f"{tag}.run"
+        """Where the run of this tag is."""
+        return self.inside(self.runs, f"{tag}.run")
 
     @property
     def database_url(self) -> str:
-        """SQLAlchemy URL of the working state; `ANNOT_DATABASE` wins over the settings."""
-        named = os.environ.get(DATABASE_VARIABLE) or self.settings.store.database
-        return named if "://" in named else f"sqlite:///{(self.root / named).resolve()}"
+        """SQLAlchemy URL of the working state; `ANNOT_DATABASE` wins over the settings.
+
+        Raises InputError where the settings name one outside the folder that the owner of this machine has not allowed.
+        """
+        given = os.environ.get(DATABASE_VARIABLE)
+        named = given or self.settings.store.database
+        address = named if "://" in named else str((self.root / named).resolve())
+        if not given and ("://" in named or not is_inside(self.root / named, self.root)):
+            self.check_door(address, f"{SETTINGS_FILE}, [store] database")
+        return address if "://" in named else f"sqlite:///{address}"
+
+    @property
+    def machine(self) -> MachineSettings:
+        """Where long work runs. Raises InputError as `database_url` does, for a cluster and for where its files are."""
+        machine = self.settings.machine
+        if machine.cluster:
+            self.check_door(machine.cluster, f"{SETTINGS_FILE}, [machine] cluster")
+            if machine.shards:
+                self.check_door(machine.shards, f"{SETTINGS_FILE}, [machine] shards")
+        return machine
+
+    def check_door(self, address: str, asked_by: str) -> None:
+        """Raise InputError unless the owner of this machine lets a file of this study name `address`."""
+        if address not in self.given:
+            check_door(self.root, address, asked_by=asked_by)
+
+    def inside(self, folder: Path, name: str) -> Path:
+        """The file that a record in `folder` calls `name`. Raises InputError for one outside the study."""
+        path = folder / name
+        if not is_named_inside(path, self.root):
+            raise InputError(f"{name}: found in {folder}, expected the name of a file of this study")
+        return path
 
     @property
     def database_file(self) -> Path | None:
         """The file of a SQLite database, absolute; None on PostgreSQL."""
         kind, _, path = self.database_url.partition(":///")
         return Path(path).absolute() if kind == "sqlite" else None
+
+    @property
+    def looks_whole(self) -> bool:
+        """Whether the database stands beside the files, or where a server has it, the files stand here."""
+        if self.database_file is not None:
+            return self.database_file.exists()
+        return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from annot.systems.reading import (
     document_text,
     first_line,
     load,
+    more_than_numbers,
     pooled,
     prepare_libraries,
     sentence_means,
@@ -26,6 +29,8 @@ from annot.systems.sentence_vectors import Matrix
 from annot.systems.weights import Reading
 
 BATCH = 32
+MODULES, OWN = "modules.json", "sentence_transformers."
+"""The file that names the parts of a sentence-transformers model, and how the names of the library's own begin."""
 
 Encode = Callable[[Sequence[str]], Matrix]
 """A vector for each text, read by itself: shape (texts, dimensions)."""
@@ -106,15 +111,36 @@ def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: 
 
 
 def sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
-    """The sentence-transformers model in the folder. Raises InputError where there is none."""
+    """The sentence-transformers model in the folder. Raises InputError where there is none, and for modules that are
+    not the library's own: their code would come with the weights."""
     prepare_libraries(folder)
     from sentence_transformers import SentenceTransformer
 
+    _refuse_code(folder)
+    place = str(usable_device(device))
     try:
-        model = SentenceTransformer(str(folder), device=str(usable_device(device)), local_files_only=True)
+        model = SentenceTransformer(str(folder), device=place, local_files_only=True, trust_remote_code=False)
+    except pickle.UnpicklingError:
+        raise more_than_numbers(folder) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
     return model.half() if half else model
+
+
+def _refuse_code(folder: Path) -> None:
+    try:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        types = [module["type"] for module in modules]
+    except FileNotFoundError:
+        return
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{folder / MODULES}: not a list of modules, each with its type") from None
+    foreign = [name for name in types if not str(name).startswith(OWN)]
+    if foreign:
+        raise InputError(
+            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
+            hint="weights are read, programs that come with them are not run",
+        )
 
 
 def _encoded(model: Any, texts: Sequence[str]) -> Matrix:

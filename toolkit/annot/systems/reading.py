@@ -6,6 +6,7 @@ Lengths: a sentence or a title with its abstract is cut at the model's own limit
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,8 +50,10 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
 
     place = usable_device(device)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, trust_remote_code=False).eval()
+    except pickle.UnpicklingError:
+        raise more_than_numbers(folder) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as weights of an encoder: {first_line(error)}") from None
     # Of positions a tokeniser without a limit says a number beyond every model.
@@ -83,6 +86,13 @@ def prepare_libraries(folder: Path) -> None:
         raise MissingInput(f"{folder}: the libraries for encoders are not installed", hint=INSTALL) from None
     logging.disable_progress_bar()
     logging.set_verbosity_error()
+
+
+def more_than_numbers(folder: Path) -> InputError:
+    """For a pickle that asks for more than tensors. What torch advises, to open it all the same, runs its code."""
+    return InputError(
+        f"{folder}: its weights hold more than numbers, and are not opened", hint="take weights in model.safetensors"
+    )
 
 
 def first_line(error: Exception) -> str:
@@ -168,8 +178,6 @@ def _states(loaded: Loaded, batch: Sequence[Sequence[int]]) -> Any:
 
 def _mixed(path: Path, model: Any) -> Any:
     """Put the weights of the checkpoint into the model; returns the softmax of its mix of layers."""
-    import pickle
-
     import torch
 
     try:

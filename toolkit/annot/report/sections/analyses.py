@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from annot.evaluation.error_cases import NEAR_TOP, ONE_IN, error_cases
+from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
 from annot.evaluation.evaluated import CHANCE, Evaluated
 from annot.evaluation.facets_of_papers import on_facets
 from annot.evaluation.pooled_methods import best_of_each
@@ -17,6 +17,7 @@ from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.verdict import best, figure
 from annot.report.words import sentence, table
+from annot.stats.clustered import share_of_counts
 from annot.stats.values import Undefined
 from annot.study.error_kinds import read_kinds
 
@@ -103,25 +104,28 @@ def _errors(study: Study) -> Table:
     """How often each run goes wrong on each facet."""
     facets, relevant_from = study.snapshot.facets, study.settings.evaluation.relevant_from
     cases = Counter(
-        (facets[case.query_id], case.run, case.error == NEAR_TOP)
+        (case.run, case.query_id, case.error)
         for case in error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
     )
     relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
-    judged = {qrel.query_id for qrel in study.outcome.qrels}
+    judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda one: (facets[one], one))
     rows = []
-    for facet in dict.fromkeys(facets[query_id] for query_id in sorted(judged, key=lambda one: (facets[one], one))):
+    for facet in dict.fromkeys(facets[query_id] for query_id in judged):
         for run, rankings in study.runs.items():
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
             if ranked:
-                row = {
-                    "facet": facet,
-                    "run": run,
-                    "near_top": cases[facet, run, True],
-                    "far_down": cases[facet, run, False],
-                    "first_fifth": sum(len(rankings[query_id]) // ONE_IN for query_id in ranked),
-                    "relevant": sum(relevant[query_id] for query_id in ranked),
-                }
-                rows.append(row)
+                first_fifth = {query_id: len(rankings[query_id]) // ONE_IN for query_id in ranked}
+                possible: dict[Error, Mapping[str, int]] = {NEAR_TOP: first_fifth, FAR_DOWN: relevant}
+                shares = [
+                    share_of_counts(
+                        [cases[run, query_id, error] for query_id in ranked],
+                        [of[query_id] for query_id in ranked],
+                        level=study.settings.agreement.level,
+                        papers=[study.snapshot.papers[query_id] for query_id in ranked],
+                    )
+                    for error, of in possible.items()
+                ]
+                rows.append({"facet": facet, "run": run, "near_top": shares[0], "far_down": shares[1]})
     return table("analyses.errors", rows, relevant_from=relevant_from)
 
 

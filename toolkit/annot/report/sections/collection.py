@@ -59,4 +59,5 @@ def _pools(study: Study) -> Section:
     )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
     told = (*sentences("collection.pools", **values), *sentences("collection.origins", origins=study.origins))
+    told += sentences("runs.few_abstracts", few=study.origins.few_abstracts)
     return Section("pools", "Pools", told, (by_method, figure))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
 from annot.evaluation.measures import CONVENTIONS
+from annot.ranking.small_corpora import trained_on_few
 from annot.report import figures
 from annot.report.cells import MEASURE, number
 from annot.report.document import Figure, Section, Table
@@ -28,6 +29,7 @@ def body(study: Study) -> Section:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
+    told += sentences("runs.few_abstracts", few=trained_on_few({run.tag: run.facts for run in study.snapshot.runs}))
     return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
@@ -111,7 +113,15 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
     """The scores before each top-up of the pools beside those of now, where there was one."""
     found = evaluated.restated
     if found is not None:
-        rows = [{"score": one, "before": [number(value, MEASURE) for value in one.values[:-1]]} for one in found.scores]
+        above = {(line.facet, line.run) for line in evaluated.lines if line.above_chance}
+        rows = [
+            {
+                "score": one,
+                "before": [number(value, MEASURE) for value in one.values[:-1]],
+                "like_chance": (one.facet, one.run) not in above,
+            }
+            for one in found.scores
+        ]
         before = [f"Before version {one.version}" for one in found.topups]
         yield table("runs.restated", rows, restated=found, before=before)
 

@@ -64,14 +64,9 @@ def honest(
     """
     rankings: dict[str, Ranking] = {}
     taken: dict[str, str] = {}
-    facets = {query.query_id: query.facet for query in queries}
     for number, fold in enumerate(folds, start=1):
-        for facet in dict.fromkeys(facets[query_id] for query_id in fold):
-            tested = [query_id for query_id in fold if facets[query_id] == facet]
-            learned = [one.query_id for one in queries if one.facet == facet and one.query_id not in fold]
-            if len(learned) < 2:
-                # Too few of the facet to learn from: those of the others teach as well.
-                learned = [one.query_id for one in queries if one.query_id not in fold]
+        for facet, tested in by_facet(queries, fold).items():
+            learned = [one.query_id for one in learned_from(queries, fold, facet)]
             np.random.default_rng([seed, number]).shuffle(learned)
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
             seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
@@ -85,8 +80,25 @@ def honest(
                     best = level, one, score
             assert best is not None, "there are features"
             taken[f"fold{number} {facet}"] = best[1].name
-            rankings |= _ranked(best[1], best[2], {query_id: documents[query_id] for query_id in tested})
+            rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
     return rankings, taken
+
+
+def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
+    """The queries of the fold that each network is tested on."""
+    of = {query.query_id: query for query in queries}
+    found: dict[str, list[Query]] = {}
+    for query_id in fold:
+        found.setdefault(of[query_id].facet, []).append(of[query_id])
+    return found
+
+
+def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> list[Query]:
+    """The queries outside the fold that the network of this facet may learn from: those of the facet, or of all facets
+    where these are too few."""
+    outside = [one for one in queries if one.query_id not in fold]
+    own = [one for one in outside if one.facet == facet]
+    return own if len(own) > 1 else outside
 
 
 def leaky(

@@ -1,0 +1,130 @@
+"""What the report concludes from the runs: which differences hold, who is not better than chance, what to do next."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from annot.evaluation.evaluated import TOGETHER, Evaluated
+from annot.records import Qrel, ScoredDoc
+from annot.report.cells import COEFFICIENT, MEASURE, Number
+from annot.report.sections.runs import best_line, compared, holding
+from annot.report.verdict import Best, Reliability, Robustness, best
+from annot.report.words import sentence
+from evaluated_runs import evaluated_runs
+
+DOCS = [f"d{at:02}" for at in range(20)]
+
+
+def measured(papers: int, noise: dict[str, float]) -> Evaluated:
+    """Runs that rank by the grades with so much noise; below 0 they rank the other way round."""
+    rng = np.random.default_rng(12)
+    qrels, runs = [], {run: {} for run in noise}
+    for paper, facet in itertools.product(range(papers), ("method", "result")):
+        query_id, grades = f"p{paper:02}-{facet}", rng.integers(0, 4, len(DOCS))
+        qrels += [Qrel(query_id, doc, int(grade)) for doc, grade in zip(DOCS, grades, strict=True)]
+        for run, spread in noise.items():
+            scores = np.sign(spread) * grades + rng.normal(0, abs(spread), len(DOCS))
+            docs = [ScoredDoc(doc, float(score)) for doc, score in zip(DOCS, scores, strict=True)]
+            runs[run][query_id] = tuple(sorted(docs, key=lambda doc: -doc.score))
+    return evaluated_runs(runs, qrels, conventions=("csfcube",))
+
+
+def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with_six_something_does() -> None:
+    noise = {"good": 0.2, "poor": 9.0, "worst": -0.5}
+    five, six = best_line(measured(5, noise)), best_line(measured(6, noise))
+    assert five.startswith(
+        "With 5 query papers no difference between runs can hold: at least 6 query papers are needed. "
+    )
+    assert "good is best by NDCG%20; that is not certain over 10 queries of 5 query papers." in five
+    assert "Behind by their own intervals, but not after correction for 3 pairs of runs: poor and worst." in five
+    assert six.startswith("good is best by NDCG%20; that is certain over 12 queries of 6 query papers.")
+
+
+def test_the_differences_that_hold_are_named() -> None:
+    found = measured(9, {"good": 0.2, "poor": 9.0, "worst": -0.5, "as good": 0.25})
+    by_hand = {(one.run_a, one.run_b) for one in found.comparisons if one.facet == TOGETHER and one.holds}
+    assert {(run, other) for run, others in holding(found) for other in others} == by_hand
+    assert {("good", "worst"), ("good", "poor"), ("as good", "worst")} <= by_hand
+    told = sentence("runs.holding", best=best(found), holding=holding(found))
+    assert told.startswith(
+        f"{len(by_hand)} of 6 differences between runs hold: as good is better than poor and worst; "
+    )
+    none = measured(9, {"one": 9.0, "other": 9.0})
+    told = sentence("runs.holding", best=best(none), holding=holding(none))
+    assert told == "The difference between the two runs does not hold."
+
+
+def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chance() -> None:
+    found = measured(12, {"good": 0.5, "noise": 50.0, "worst": -0.5})
+    assert {line.run for line in found.lines if line.facet == TOGETHER and line.above_chance} == {"good"}
+    for line in found.lines:
+        if line.run != "chance":
+            assert line.above_chance == (line.over_chance.low > 0)
+    told = best_line(found)
+    assert told.endswith("Not better than chance: noise and worst.")
+    (table,) = compared(found)
+    rows = {str(row[0]): row[1:] for row in table.rows}
+    assert {name.partition(" (")[0] for name in rows if "not better than chance" in name} == {"noise", "worst"}
+    assert all(str(one).endswith("°") for name, cells in rows.items() if name.startswith("worst") for one in cells)
+    assert "°: not better than chance" in table.caption
+    (table,) = compared(measured(12, {"good": 0.5, "fair": 1.0}))
+    assert "°" not in table.caption
+
+
+def number(value: float | None, kind: Any = COEFFICIENT) -> Number:
+    return Number(value, kind)
+
+
+def a_best_run(**values: Any) -> Best:
+    usual: dict[str, Any] = {
+        **{"convention": "csfcube", "measure": "NDCG%20", "facet": TOGETHER, "tag": "bm25", "queries": 12, "papers": 6},
+        **{"figure": number(50.0, MEASURE), "chance": number(20.0, MEASURE), "average": "mean over queries", "runs": 2},
+        **{"beaten": ("tfidf",), "behind": (), "as_good": (), "pairs": 1, "too_few": False, "above_chance": True},
+        **{"like_chance": (), "detectable": number(None, MEASURE)},
+    }
+    return Best(**usual | values)
+
+
+RUNS = {
+    "none": None,
+    "one": a_best_run(runs=1, beaten=()),
+    "best": a_best_run(),
+    "level": a_best_run(beaten=(), behind=("tfidf",), too_few=True),
+    "like chance": a_best_run(above_chance=False, like_chance=("bm25",)),
+}
+
+
+@pytest.mark.parametrize("reliability", get_args(Reliability))
+@pytest.mark.parametrize("robustness", get_args(Robustness))
+@pytest.mark.parametrize("made_elsewhere", [None, "with another tool"])
+def test_nothing_is_to_be_published_beside_what_is_not_known(
+    reliability: str, robustness: str, made_elsewhere: str | None
+) -> None:
+    seen = set()
+    for run, n_pairs in itertools.product(RUNS.values(), (0, 30)):
+        if robustness in ("robust", "fragile") and (run is None or run.runs < 2 or not n_pairs):
+            continue  # Two runs and pairs judged twice are what this is known from.
+        together = SimpleNamespace(
+            n_pairs=n_pairs,
+            before={"alpha_ordinal": SimpleNamespace(n_queries=4, intervals={"median": SimpleNamespace(reason="few")})},
+        )
+        study = SimpleNamespace(
+            incomplete=0, open=0, made_elsewhere=made_elsewhere, effect=SimpleNamespace(reason="no run")
+        )
+        values = {
+            **{"study": study, "best": run, "together": together, "reliability": reliability, "unfinished": 0},
+            **{"robustness": robustness, "gaps": (), "findings": (), "alpha": number(None), "level": "95"},
+            "known": reliability != "unknown" and robustness in ("robust", "fragile"),
+        }
+        answers = [sentence(f"answers.{name}_verdict", **values) for name in ("trust", "best")]
+        what_next = [sentence(f"answers.{name}", **values) for name in ("next_verdict", "next")]
+        if any("not known" in answer.lower() for answer in answers):
+            assert not any("publish" in one.lower() for one in what_next), (run, n_pairs, what_next)
+        seen.add(what_next[0])
+        assert what_next[0]
+    if reliability == "reliable" and robustness == "robust":
+        assert "Publish" in seen

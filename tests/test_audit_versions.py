@@ -1,0 +1,41 @@
+"""The pinned versions and the stored advisories."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from audit_versions import CHECKOUT, findings
+
+ADVISORIES = (CHECKOUT / "advisories.toml").read_text(encoding="utf-8")
+
+
+def test_no_pinned_version_has_a_known_fault() -> None:
+    done = subprocess.run(
+        [sys.executable, str(CHECKOUT / "tests" / "audit_versions.py")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pinned", "found"),
+    [
+        ("pip==23.2.1", ["CVE-2026-1703"]),
+        ("pip==26.0", []),
+        ("URLlib3==2.6.2", ["CVE-2026-21441"]),
+        ("urllib3==1.21", []),
+        ("Pillow==12.1.1\nnltk==3.9.3\nnumpy==1.0", ["GHSA-wjx4-4jcj-g98j", "CVE-2026-12199"]),
+    ],
+)
+def test_a_version_with_a_known_fault_is_named(pinned: str, found: list[str]) -> None:
+    lines = list(findings(f"# pins\n{pinned}\n", ADVISORIES))
+    assert [line.split(": ")[1].split(" ")[0] for line in lines] == found
+
+
+def test_every_advisory_says_where_it_was_read() -> None:
+    for one in tomllib.loads(ADVISORIES)["advisory"]:
+        assert one["id"].startswith(("CVE-", "GHSA-", "PYSEC-"))
+        assert one["source"].startswith("https://")
+        assert one["read"]
