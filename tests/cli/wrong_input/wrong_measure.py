@@ -147,7 +147,9 @@ WRONG: dict[str, Wrong] = {
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),
-    "evaluate: no folds": Wrong("evaluate", "--average dev", ("no query in a development fold", "annot query folds"), "measured"),
+    "evaluate: no folds": Wrong(
+        "evaluate", "--average dev", ("no query in a development fold", "annot query folds"), "measured"
+    ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
     ),
