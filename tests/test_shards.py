@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import annot
+import annot.shards
 import numpy as np
 import pytest
 from annot.errors import AnnotError, InputError
@@ -71,6 +73,13 @@ def kills_every_worker(shard: int, *, folder: Path) -> int:
         with (folder / "killed").open("a") as file:
             file.write("x")
         os.kill(os.getpid(), signal.SIGKILL)
+    return shard
+
+
+def first_alone(shard: int, *, folder: Path) -> int:
+    """Ends at once for the first shard, and for the others when there is a file."""
+    while shard and not (folder / "end").exists():
+        time.sleep(0.05)
     return shard
 
 
@@ -230,6 +239,53 @@ def test_a_scheduler_that_is_not_there_is_an_error_that_names_it(monkeypatch: py
         # None is left for the garbage collector to close, which may be just when another one takes the same lock.
         found = [one.status for one in gc.get_objects() if isinstance(one, client)]
         assert set(found) <= {"closed", "newly-created"}
+
+
+@pytest.mark.parametrize("delay", [0.0, 1.0], ids=["between results", "while it waits"])
+def test_a_scheduler_that_is_killed_is_told_in_a_sentence(
+    delay: float, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    with local_cluster() as engine:
+        with distributed.Client(engine.cluster, set_as_default=False) as client:
+            scheduler = client.run_on_scheduler(os.getpid)
+        assert scheduler != os.getpid()
+        results = map_shards(partial(first_alone, folder=tmp_path), SHARDS, engine=engine)
+        assert next(results) == 0
+        killer = threading.Timer(delay, os.kill, (scheduler, signal.SIGKILL))
+        killer.start()
+        if not delay:
+            killer.join()
+        with pytest.raises(AnnotError, match="the connection to the Dask scheduler broke") as caught:
+            list(results)
+    (tmp_path / "end").touch()
+    assert caught.value.message.startswith(str(engine.cluster))
+    assert "run the same command again" in str(caught.value.hint)
+    assert caught.value.__suppress_context__
+    assert not [record.getMessage() for record in caplog.records if record.exc_info], "a traceback"
+
+
+def test_a_command_without_workers_says_so_once_and_waits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert annot.shards.SAID_AFTER == 10
+    monkeypatch.setattr("annot.shards.SAID_AFTER", 1.0)
+    with local_cluster(workers=0) as engine:
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", str(engine.cluster), "--nthreads", "1"]
+        started: list[subprocess.Popen[bytes]] = []
+
+        def start() -> None:
+            started.append(subprocess.Popen([*worker, "--no-dashboard"], stderr=subprocess.DEVNULL))
+
+        later = threading.Timer(3.5, start)
+        later.start()
+        assert list(map_shards(str, range(3), engine=engine)) == ["0", "1", "2"]
+        later.join()
+        for process in started:
+            process.terminate()
+            process.wait(60)
+    told = [record.getMessage() for record in caplog.records if record.name == "annot"]
+    assert told == [f"{engine.cluster} has had no worker for 1 s; waiting for one"]
 
 
 def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import numpy
 import pytest
 import tomlkit
@@ -40,7 +43,26 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster(node: Path) -> Iterator[Engine]:
+def object_store() -> Iterator[str]:
+    """The address of an S3 server of this machine, which keeps all in memory; this process and its children use it."""
+    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        # Neither somebody's own settings nor those of a machine in a cloud.
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(node: Path, object_store: str) -> Iterator[Engine]:
     """Workers that stand in a folder of their own, which is their temporary folder, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(node))
@@ -106,6 +128,21 @@ def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster
     forget(unseen)
     assert not differing(made(unseen), expected)
     assert put(tmp_path / "far") == sent, "sent again"
+
+
+def test_an_object_store_gives_the_files_of_one_process(
+    unseen: Path, cluster: Engine, object_store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three or four shards: each file costs several requests.
+    monkeypatch.setattr(index_parts, "PAPERS", 4 * SMALL)
+    expected = made(on(unseen, processes=1))
+    forget(unseen)
+    on(unseen, cluster=cluster.cluster, shards="s3://bucket/study")
+    assert not differing(made(unseen), expected)
+    listed = httpx.get(f"{object_store}/bucket?list-type=2&prefix=study/").text
+    kept = set(re.findall(r"<Key>study/([^<]*)</Key>", listed))
+    assert {f"{sha256}.npy" for name, sha256 in expected.items() if "shards/" in name and name.endswith(".npy")} <= kept
+    assert all(re.fullmatch(r"[0-9a-f]{64}\.\w+", name) for name in kept), "unfinished files"
 
 
 def test_without_a_url_such_workers_find_nothing(unseen: Path, cluster: Engine) -> None:

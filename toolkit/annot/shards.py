@@ -5,13 +5,14 @@ Each shard is worked on by one core, so that sums of floating-point numbers do n
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, nullcontext
 from dataclasses import dataclass, replace
@@ -42,6 +43,9 @@ CLUSTER_SECONDS = 30
 """How long a scheduler may take to answer."""
 CLIENT_TRIES = 3
 """How often a client is made, where the machine is too busy to start one."""
+SAID_AFTER = 10.0
+"""Seconds without a worker after which it is said."""
+LOGGER = logging.getLogger("annot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,27 +189,63 @@ def _in_worker(pickled: bytes, shard: Any) -> Any:
 def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> Iterator[R]:
     client = _client(cluster)
     from distributed import KilledWorker
+    from distributed.comm import CommClosedError
 
     with client:
-        # Sent once, made anew when its worker is killed, unlike data that is scattered.
-        sent = client.submit(_itself, pickle.dumps(work), pure=False)
-        rest = iter(shards)
-        ahead: deque[tuple[S, Any]] = deque()
-        while True:
-            # Workers come and go.
-            room = AHEAD * max(1, len(client.nthreads()))
-            ahead.extend(
-                (shard, client.submit(_on_worker, sent, shard, Path.cwd(), __version__, pure=False))
-                for shard in islice(rest, max(0, room - len(ahead)))
-            )
-            if not ahead:
-                return
-            shard, future = ahead.popleft()
-            try:
-                result = future.result()
-            except KilledWorker:
-                raise _given_up(shard) from None
-            yield result
+        try:
+            # Sent once, made anew when its worker is killed, unlike data that is scattered.
+            sent = client.submit(_itself, pickle.dumps(work), pure=False)
+            _wait_for(sent, client, cluster)
+            rest = iter(shards)
+            ahead: deque[tuple[S, Any]] = deque()
+            while True:
+                # Workers come and go.
+                room = AHEAD * max(1, _workers(client, cluster))
+                ahead.extend(
+                    (shard, client.submit(_on_worker, sent, shard, Path.cwd(), __version__, pure=False))
+                    for shard in islice(rest, max(0, room - len(ahead)))
+                )
+                if not ahead:
+                    return
+                shard, future = ahead.popleft()
+                _wait_for(future, client, cluster)
+                try:
+                    result = future.result()
+                except KilledWorker:
+                    raise _given_up(shard) from None
+                yield result
+        except (CommClosedError, CancelledError):
+            raise _lost(cluster) from None
+
+
+def _wait_for(future: Any, client: Client, cluster: str) -> None:
+    """Wait until the future has ended, and say once that there is no worker where that lasts."""
+    said = False
+    while not future.done():
+        try:
+            future.exception(timeout=SAID_AFTER)
+        except TimeoutError:
+            if not _workers(client, cluster) and not said:
+                LOGGER.warning("%s has had no worker for %.0f s; waiting for one", cluster, SAID_AFTER)
+                said = True
+
+
+def _workers(client: Client, cluster: str) -> int:
+    """How many there are now."""
+    if client.status != "running":
+        raise _lost(cluster)
+    try:
+        return len(client.nthreads())
+    except OSError:
+        raise _lost(cluster) from None
+
+
+def _lost(cluster: str) -> AnnotError:
+    return AnnotError(
+        f"{cluster}: the connection to the Dask scheduler broke, so the command ended before its work was done",
+        hint="start the scheduler and its workers again, and run the same command again: it goes on; "
+        "where the address has changed, correct `cluster` of [machine] in annot.toml, or give `--cluster`",
+    )
 
 
 def _client(cluster: str) -> Client:
@@ -225,6 +265,15 @@ def _client(cluster: str) -> Client:
                 # Left to the garbage collector, its thread may stop while another one starts: each waits for the other.
                 self.close()
                 raise
+
+        def close(self, *arguments: Any, **options: Any) -> None:
+            # One that is looking for a scheduler that was lost logs that it is closed, traceback and all.
+            before = logging.root.manager.disable
+            logging.disable()
+            try:
+                super().close(*arguments, **options)
+            finally:
+                logging.disable(before)
 
     for _ in range(CLIENT_TRIES):
         try:

@@ -45,8 +45,6 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
     with _told(url):
         system, root = _opened(url)
         system.makedirs(root, exist_ok=True)
-        # Another process may have put some there since they were listed in this one.
-        system.invalidate_cache()
         there = {name.rpartition("/")[2] for name in system.find(root, maxdepth=1)}
         for path, name in names.items():
             if name not in there:
@@ -107,8 +105,9 @@ def _told(url: str) -> Iterator[None]:
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it."""
+    """The file system of a URL, without what this process listed before others put files there, and the path in it."""
     from fsspec.core import url_to_fs
 
     files, path = url_to_fs(url)
+    files.invalidate_cache()
     return files, str(path).rstrip("/")
