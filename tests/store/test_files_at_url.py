@@ -97,6 +97,34 @@ def test_a_file_that_is_not_there_is_told(corpus: Path) -> None:
         local_copy(f"file://{corpus}/gone.parquet")
 
 
+def test_what_others_put_since_the_place_was_listed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on object stores whose client keeps a listing, and takes what is not in it for absent."""
+    system = fsspec.filesystem("memory")
+    kept: dict[str, list[str]] = {}
+    find, opened = system.find, system.open
+
+    def listed(path: str, **options: object) -> list[str]:
+        return kept.setdefault(path, find(path, **options))
+
+    def open_listed(name: str, mode: str, **options: object) -> object:
+        if mode == "rb" and name not in kept.get(name.rpartition("/")[0], [name]):
+            raise FileNotFoundError(name)
+        return opened(name, mode, **options)
+
+    monkeypatch.setattr(system, "find", listed)
+    monkeypatch.setattr(system, "open", open_listed)
+    monkeypatch.setattr(system, "invalidate_cache", kept.clear)
+    mine, other = tmp_path / "a.npy", tmp_path / "b.npy"
+    mine.write_bytes(b"mine")
+    other.write_bytes(b"other")
+    put_files({mine: sha256_of(mine)}, "memory://kept/a")
+    assert kept
+    name = f"{sha256_of(other)}.npy"
+    system.pipe_file(f"/kept/a/{name}", b"other")
+    fetch_file(f"memory://kept/a/{name}", tmp_path / "copy.npy")
+    assert (tmp_path / "copy.npy").read_bytes() == b"other"
+
+
 def test_a_file_that_was_sent_half_way_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, far = tmp_path / "a.npy", tmp_path / "far"
     path.write_bytes(b"numbers")
