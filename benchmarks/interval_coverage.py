@@ -9,6 +9,22 @@ truth. Three people judge `all` pairs; or two of six each `pair`; or a `team` of
 figure: of 100 intervals at 95% those that held the truth, and in brackets how many of 100 studies had one, if not all.
 
 All studies of a cell are computed at once; the first of them are compared with what the library says of each.
+
+Measured with 2,000 studies, the lowest and the highest of five coefficients (of shares one) and of the three designs:
+
+                                  4           6          10          25          50
+    1 a paper  median             -   94.6-96.0   93.8-96.5   94.2-96.2   94.3-97.9
+    2 a paper  median             -   96.2-98.5   94.8-96.7   93.5-97.4   94.3-98.4
+    3 a paper  median             -   96.3-97.9   94.2-97.2   94.7-98.2   93.8-99.2
+    1 a paper  mean       93.8-96.4   94.4-96.2   93.8-95.7   94.2-95.5   94.0-95.9
+    2 a paper  mean       93.3-95.7   92.7-95.7   94.0-95.5   93.9-95.3   94.2-95.5
+    3 a paper  mean       93.7-94.9   93.5-96.4   93.7-95.4   94.0-96.2   94.4-96.2
+    1 a paper  pooled     92.8-95.8   92.7-96.2   93.0-96.4   93.8-96.1   94.0-95.7
+    2 a paper  pooled     92.7-95.8   92.2-96.5   93.2-96.9   93.7-96.8   94.2-96.9
+    3 a paper  pooled     92.5-95.7   93.2-96.5   93.3-96.4   94.0-97.1   93.7-96.5
+    1 a paper  share      95.1-97.1   95.0-96.2   95.0-95.4   94.5-95.3   94.7-95.3
+    2 a paper  share      93.8-96.0   92.8-95.0   93.8-95.0   94.2-95.2   94.5-94.9
+    3 a paper  share      94.2-94.8   94.1-95.7   93.7-94.7   93.8-95.5   95.0-96.0
 """
 
 from __future__ import annotations
@@ -230,7 +246,10 @@ def reached(values: np.ndarray, truth: float) -> np.ndarray:
         inwards = (n - below) * part / (below + (n - 2 * below) * part)
         alone = (values == left[:, None, None]).sum(axis=(1, 2)) == 1
         low = np.where((outer <= missed) & alone, (1 - inwards) * left + inwards * right, left)
-    return (here > missed) & ((low <= truth) | ~np.isfinite(right))
+    beyond = chances(np.where(known, np.where(values > truth, 1, -1), 0).sum(axis=2))
+    tied = (values == truth).sum(axis=(1, 2)) > 1
+    middle = np.nanmedian(values.reshape(len(values), -1), axis=1)
+    return ((here > missed) & ((low <= truth) | ~np.isfinite(right))) | (tied & (beyond > missed)) | (middle <= truth)
 
 
 def chances(totals: np.ndarray) -> np.ndarray:

@@ -5,17 +5,18 @@ that its figure can take.
 
 order statistics
     of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
-    the values are distributed. `annot.stats.medians.median_interval`, `annot.diagnosis.pace`
+    the values are distributed. Where several queries are of one paper, what the sign test over whole papers does not
+    reject. `annot.stats.medians.median_interval`
 jackknife
-    of means over queries, of agreement on all pairs pooled, and of kappa between two assessors: over whole queries; of
-    measures of runs and of their differences over whole query papers, because two facets of one share its pool. On
-    the scale of Fisher's z, with Student's t, from four queries on. On its own scale Student's t for a mean near its
-    end, as AC2 often is, held 90 of 100 with ten queries. `annot.stats.clustered.jackknife_interval`
+    of means over queries, of agreement on all pairs pooled, of kappa between two assessors, of measures of runs and of
+    their differences: over whole query papers, as the facets of one share its pool and its assessors. On the scale of
+    Fisher's z, with Student's t, from four papers on. On its own scale Student's t for a mean near its end, as AC2
+    often is, held 90 of 100 with ten queries. `annot.stats.clustered.jackknife_interval`
 Wilson
-    of shares of pairs or judgements, clustered by query: it has an interval where nothing or everything was hit, and
-    keeps its coverage with few queries. `annot.stats.clustered.share`
+    of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
+    keeps its coverage with few papers. `annot.stats.clustered.share`
 clustered
-    of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
+    of mean differences in grades, by paper, with Student's t. `annot.stats.clustered.clustered_interval`; where one
     assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
@@ -24,16 +25,16 @@ none
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
-How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of 5 coefficients of
-two, three and a crowd of assessors (`benchmarks/interval_coverage.py`), and of four distributions of measures of runs
-(`benchmarks/run_interval_coverage.py`):
+How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of five coefficients,
+one to three facets of a paper and three designs of judging (`benchmarks/interval_coverage.py`), and of four
+distributions of measures of runs (`benchmarks/run_interval_coverage.py`):
 
-    queries          4         5         6         8        10        20        50
-    median           -         -     95-96     93-95     93-95     94-96     94-96
-    mean         94-96     94-96     94-96     94-96     93-96     94-96     94-96
-    pooled       92-96     92-96     91-96     92-96     92-95     93-95     93-96
-    share        94-95     93-94     94-94     94-96     94-95     94-95     95-96
-    measure      95-97     92-96     93-98     93-98     93-97     94-97     95-97
+    papers           4         6        10        25        50
+    median           -     95-99     94-97     94-98     94-99
+    mean         93-96     93-96     94-96     94-96     94-96
+    pooled       92-96     92-97     93-97     94-97     94-97
+    share        94-97     93-96     94-95     94-96     94-96
+    measure      95-97     93-98     93-97         -     95-97
 """
 
 from __future__ import annotations
