@@ -107,9 +107,9 @@ def _promised(store: Store, parcels: Sequence[Parcel], round: Round) -> Iterator
     """What a push would do by the records alone: no server is asked."""
     with store.read() as session:
         known = projects.read_projects(session, round=round)
-        noted = {project: projects.read_tasks(session, project.project) for project in known}
+        noted = [(project, projects.read_tasks(session, project.project)) for project in known]
     for parcel in parcels:
-        there = {asked for project in known if project.assessor == parcel.assessor for asked in noted[project]}
+        there = {asked for project, tasks in noted if project.assessor == parcel.assessor for asked in tasks}
         there &= parcel.tasks.keys()
         where = [project.url for project in known if project.assessor == parcel.assessor]
         new = len(parcel.tasks) - len(there)
