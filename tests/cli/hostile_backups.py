@@ -154,10 +154,10 @@ LINK, HARD_LINK, DEVICE, SPARSE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRT
 BELONGS = "does not belong in it"
 HOSTILE = {
     "statements in the manifest": Hostile(statements, "its manifest cannot be read: database.statements"),
-    "a database elsewhere": Hostile(database("{}/key"), "asks annot to use "),
-    "a database above": Hostile(database("../foreign/key"), "asks annot to use "),
-    "a database at an address": Hostile(database("postgresql://u:secret@db.example/x"), "asks annot to use "),
-    "a database at a file's address": Hostile(database("sqlite:///{}/key"), "asks annot to use "),
+    "a database elsewhere": Hostile(database("{}/key"), "asks for "),
+    "a database above": Hostile(database("../foreign/key"), "asks for "),
+    "a database at an address": Hostile(database("postgresql://u:secret@db.example/x"), "asks for "),
+    "a database at a file's address": Hostile(database("sqlite:///{}/key"), "asks for "),
     "a database in place of git's settings": Hostile(database(".git/config"), "expected a file in the folder"),
     "a database in place of the settings": Hostile(database("annot.toml"), "found a file, expected a database made"),
     "a database that is a file": Hostile(file("files/annot.db"), "found a file, expected a database made"),

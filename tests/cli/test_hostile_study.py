@@ -274,7 +274,7 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
     assert not case.was_called()
     assert not [name for name, result in results.items() if "not yours" in result.stdout + result.stderr]
     assert {result.exit_code for result in results.values()} <= {0, 1, 2, 3}
-    refused = {name for name, result in results.items() if "asks annot to use" in result.stderr}
+    refused = {name for name, result in results.items() if "asks for" in result.stderr}
     assert {"corpus add", "facets", "index build", "pool", "assessor account"} <= refused
     # A study of others can still be looked at.
     assert results["status"].exit_code == results["report"].exit_code == results["agreement"].exit_code == 0
@@ -292,7 +292,7 @@ def test_every_command_asks_before_it_goes_through_a_door(name: str, case: Case,
     assert not case.was_called()
     assert refused.exit_code == 2
     message, hint = [line for line in refused.stderr.splitlines() if not line.startswith("dry run")]
-    assert f" asks annot to use {address}, which is outside this study" in message
+    assert f" asks for {address}, which is outside this study" in message
     assert "ANNOT_ALLOW=" in hint
     assert str(doors.allowed_file()) in hint
     assert "secret" not in refused.stderr
@@ -322,9 +322,9 @@ def test_what_the_owner_allows_is_remembered_for_this_study_alone(
     annot_done("status", folder=case.study)
     assert tomlkit.parse(doors.allowed_file().read_text("utf-8")).unwrap() == {str(case.study): [address]}
     shutil.copytree(case.study, tmp_path / "copy")
-    assert "asks annot to use" in annot("status", folder=tmp_path / "copy").stderr
+    assert "asks for" in annot("status", folder=tmp_path / "copy").stderr
     a_database_server(case)
-    assert "asks annot to use postgresql://me@" in annot("status", folder=case.study).stderr
+    assert "asks for postgresql://me@" in annot("status", folder=case.study).stderr
     doors.allowed_file().write_text("[not")
     assert "cannot be read" in annot("status", folder=case.study).stderr
 

@@ -141,8 +141,9 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
 
 def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Complete, study: Study) -> None:
     put_back(complete.last_night, study)
-    pairs = study.planned()["a2"]
-    again = pairs[len(pairs) // 2 :]
+    answered = annotations_of(study, "a2")
+    again = [pair for pair in study.planned()["a2"] if pair not in answered]
+    assert again
     study.judge("a2", dict.fromkeys(again, 2))
     pulled = annot_done("pull", folder=study.folder)
     assert (
@@ -150,12 +151,13 @@ def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Comple
         "and those given last count" in pulled.stderr
     )
     assert counting(study) == complete.counting | {(*pair, "a2"): 2 for pair in again}
-    assert "set back" not in annot_done("pull", folder=study.folder).stderr
+    assert "was set back" not in annot("pull", folder=study.folder).stderr
     # Who deletes an answer and gives another one sets nothing back.
+    pair = next(iter(answered))
     with study.as_person("a2") as person:
-        person.delete_annotation(annotations_of(study, "a2")[pairs[0]]["id"])
-    study.judge("a2", {pairs[0]: 0})
-    assert "set back" not in annot_done("pull", folder=study.folder).stderr
+        person.delete_annotation(answered[pair]["id"])
+    study.judge("a2", {pair: 0})
+    assert "was set back" not in annot("pull", folder=study.folder).stderr
 
 
 def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:

@@ -50,6 +50,10 @@ class Project(NamedTuple):
     set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """When a push found which of these changed by hand, and as what."""
 
+    def __hash__(self) -> int:
+        """By its number: what it shows cannot be hashed."""
+        return hash(self.project)
+
 
 def open_project(
     session: Session,

@@ -1,4 +1,4 @@
-"""Doors: what a study's files name outside its folder, and whether the owner of this machine lets annot go there.
+"""Doors: what a study's files name outside its folder, and whether the owner of this machine allows it.
 
 A study may come from someone else. So an address, or a place outside the folder, that one of its files names is
 followed only if the owner has allowed it for this study: once by the environment, which a file of theirs remembers, or
@@ -30,7 +30,7 @@ KEPT_BESIDE = ".annot"
 
 
 def check_door(root: Path, address: str, *, asked_by: str) -> None:
-    """Raise InputError unless the owner allows this study to send annot to `address`.
+    """Raise InputError unless the owner allows this study to use `address`.
 
     asked_by: the file, and the setting in it, that names the address.
     """
@@ -43,7 +43,7 @@ def check_door(root: Path, address: str, *, asked_by: str) -> None:
             allow(root, address)
     elif shown not in _allowed().get(str(root.resolve()), ()):
         raise InputError(
-            f"{asked_by} asks annot to use {shown}, which is outside this study",
+            f"{asked_by} asks for {shown}, which is outside this study",
             hint=f"if you trust it, run the command once with {VARIABLE}={shlex.quote(shown)} before it; "
             f"{allowed_file()} remembers it for this study",
         )
@@ -85,7 +85,7 @@ def is_named_inside(path: Path, root: Path) -> bool:
 def check_links(root: Path) -> None:
     """Raise InputError that lists the links where a study may have none, and for those that the owner has not allowed.
 
-    Links in `corpus/`, in `weights/` and in folders that annot does not know may lead anywhere.
+    Links in `corpus/`, in `weights/` and in unknown folders may lead anywhere.
     """
     found = [link for name in NO_LINKS for link in _links(root / name)]
     if found:
