@@ -152,23 +152,23 @@ def test_neither_run_of_a_name_takes_the_place_of_the_other_unasked(study: Calla
     folder = study("measured")
     docs = pool(folder)
     (folder / "a.run").write_text(run_text({QUERY: docs}))
-    annot_done("run", "import", "a.run", "--tag", "title_tfidf", "--replace", folder=folder)
+    annot_done("run", "import", "a.run", "--tag", "whole_tfidf", "--replace", folder=folder)
     before = snapshot(folder)
-    refused = annot("run", "fabs_tfidf", "title_tfidf", folder=folder)
+    refused = annot("run", "fabs_tfidf", "whole_tfidf", folder=folder)
     assert refused.exit_code == 2
-    assert "1 run(s) of that name were imported: title_tfidf" in refused.message()
+    assert "1 run(s) of that name were imported: whole_tfidf" in refused.message()
     assert "--replace" in refused.message()
     assert difference(before, snapshot(folder)) == []
-    annot_done("run", "title_tfidf", "--replace", folder=folder)
-    assert set(stored(folder, "title_tfidf")) > {QUERY}
+    annot_done("run", "whole_tfidf", "--replace", folder=folder)
+    assert set(stored(folder, "whole_tfidf")) > {QUERY}
     # And the other way round.
     before = snapshot(folder)
-    refused = annot("run", "import", "a.run", "--tag", "title_tfidf", folder=folder)
+    refused = annot("run", "import", "a.run", "--tag", "whole_tfidf", folder=folder)
     assert refused.exit_code == 2
     assert "--replace" in refused.message()
     assert difference(before, snapshot(folder)) == []
-    annot_done("run", "import", "a.run", "--tag", "title_tfidf", "--replace", folder=folder)
-    assert stored(folder, "title_tfidf") == {QUERY: docs}
+    annot_done("run", "import", "a.run", "--tag", "whole_tfidf", "--replace", folder=folder)
+    assert stored(folder, "whole_tfidf") == {QUERY: docs}
 
 
 def test_a_run_that_somebody_put_there_is_not_written_over_but_can_be_brought_in(study: Callable[[str], Path]) -> None:
