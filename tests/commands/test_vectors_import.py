@@ -216,7 +216,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("mine", ["papers.jsonl", "--format", "safetensors", "--ids", "ids.txt"], "not a safetensors file"),
         ("mine", ["whole.npy", "--ids", "ids.txt"], "found int64 of 2 dimension(s)"),
         ("mine", ["corpus/part-00001.parquet"], "expected 'vector'"),
-        ("mine", ["cut.gz"], "not readable to its end"),
+        ("mine", ["cut.gz"], "cannot be decompressed"),
         ("mine", ["m.npy", "--ids", "ids.txt", "--metric", "l1"], "--metric 'l1': not known"),
         ("mine", ["m.npy", "--ids", "ids.txt", "--format", "parket"], "did you mean 'parquet'?"),
     ],
