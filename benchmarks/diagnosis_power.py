@@ -1,6 +1,7 @@
 """Count how often the diagnosis finds what was planted, and nothing where nothing was.
 
     nice python benchmarks/diagnosis_power.py papers [--studies 2000] [--planted 500] [--designs all] [--papers 12 25]
+                                                   [--facets 3 3-]
     nice python benchmarks/diagnosis_power.py faults [--studies 520] [--planted 60]
 
 `papers`: studies of so many query papers of one, two or three facets (with a dash: every third paper has one only),
@@ -75,6 +76,7 @@ FAULTS = ("severity", "share", "slips", "wobble", "constant")
 CARRIED, STRICTER = 0.3, 0.8
 """In grades: the standard deviation of everybody's severity on a paper, and by how much one person is stricter."""
 BY_PAPERS = ("all", "per-pair", "per-paper")
+FACETS = ("1", "2", "2-", "3", "3-")
 
 
 def main() -> None:
@@ -84,12 +86,13 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=60, help="with a fault, of each kind")
     parser.add_argument("--designs", nargs="+", default=list(BY_PAPERS), help="of the table by papers")
     parser.add_argument("--papers", type=int, nargs="+", default=[12, 25])
+    parser.add_argument("--facets", nargs="+", default=FACETS, choices=FACETS, help="a dash: every third has one")
     parser.add_argument("--carried", type=float, default=CARRIED)
     options = parser.parse_args()
     if options.table == "papers":
         print("design     papers facets  people guidelines changes  named as-severity others  seconds")
         for design in options.designs:
-            for facets, fewer in ((1, False), (2, False), (2, True), (3, False), (3, True)):
+            for facets, fewer in ((int(one[0]), one.endswith("-")) for one in options.facets):
                 for papers in options.papers:
                     by_papers(
                         papers,
