@@ -35,9 +35,9 @@ of their own on every query, 0 on average. Prints a line for each kind of study:
 which the planted person was found, found and named as planted, in which anyone else was found, in which the guidelines
 were suspected, and processor seconds a study. All of it takes three minutes of one processor.
 
-Measured at alpha 0.02. Nothing planted: studies of 520 in which anybody was found. Planted: studies of 60 in which the right person was found and named as planted, for a
-severity of 0.4 grades, a quarter of grade 1 moved, a quarter of ratings random, or off by one, and one grade given
-throughout:
+Measured at alpha 0.02. Nothing planted: studies of 520 in which anybody was found. Planted: studies of 60 in which
+the right person was found and named as planted, for a severity of 0.4 grades, a quarter of grade 1 moved, a quarter
+of ratings random, or off by one, and one grade given throughout:
 
     design     effect  nothing  severity  share  slips  wobble  constant
     all           1.0     1.9%      100%    98%   100%    100%      100%
