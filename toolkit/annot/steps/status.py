@@ -130,8 +130,8 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         (outcome.short, "annot assessor add, then annot plan; or annot qrels --allow-single"),
         (
             outcome.waiting,
-            "annot push, which sends what was returned, and annot pull once it is answered (annot adjudicate return "
-            "--undo takes it back)",
+            "annot push, which sends what was returned, and annot pull once it is answered (annot adjudicate status "
+            "--returned says how to take it back)",
         ),
         (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
         (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
