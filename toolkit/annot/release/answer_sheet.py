@@ -9,9 +9,8 @@ from pathlib import Path
 from annot.release.questions import Answers, answer_sheet, questions, unanswered
 from annot.release.questions import read_answers as parse_answers
 from annot.study.given_files import given_text
+from annot.study.made import ANSWERS_FILE
 from annot.study.workspace import Workspace, write_file
-
-ANSWERS_FILE = "datasheet.toml"
 
 
 @dataclass(frozen=True, slots=True)

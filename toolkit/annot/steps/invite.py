@@ -15,6 +15,7 @@ from annot.records import Assessor
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.projects import Round
+from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
@@ -82,6 +83,7 @@ def invite(ws: Workspace, names: tuple[str, ...], *, contact: str | None, out: P
             write_file(path, text)
             path.chmod(OWNER_ONLY)
         made.append(Invitation(person.assessor, link, asked, text, path))
+    note_letters(ws, {person.assessor: found.get((person.assessor, _round(person))) for person in chosen})
     return tuple(made)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
 from annot.records import Paper
-from annot.release.answer_sheet import ANSWERS_FILE, open_questions, read_answers
+from annot.release.answer_sheet import open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
@@ -27,6 +27,7 @@ from annot.store import papers
 from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
+from annot.study.made import ANSWERS_FILE, note, states_of
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
 
@@ -76,7 +77,7 @@ def release(
     if not dry_run:
         restore_folder(folder)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
-    answers = read_answers(ws)
+    states, answers = states_of(ws), read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
     corpus = tuple(papers.read_papers(ws.corpus)) if has_corpus(ws) else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
@@ -115,6 +116,8 @@ def release(
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
+        if not draft:
+            note(ws, "release", states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
