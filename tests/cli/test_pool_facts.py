@@ -54,9 +54,8 @@ def test_figures_are_what_counting_gives() -> None:
         other = "two" if method.method == "one" else "one"
         alone = []
         for paper_id, pool in pools.items():
-            own, others = (
-                [entry.doc_id for entry in pool.entries if entry.drawn.method == name] for name in (method.method, other)
-            )
+            names = (method.method, other)
+            own, others = ([entry.doc_id for entry in pool.entries if entry.drawn.method == one] for one in names)
             ids = [doc.doc_id for doc in rankings[paper_id][other]]
             alone += [doc_id for doc_id in own if doc_id not in ids[: ids.index(others[-1]) + 1]]
         assert (method.pools, method.drawn, method.alone) == (5, 30, len(alone))
