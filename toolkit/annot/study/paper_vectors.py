@@ -15,7 +15,7 @@ from annot.pooling import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.settings.sections import FileName
+from annot.settings.sections import FileName, PoolSettings
 from annot.study.imported_rankings import imported_methods
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import AbstractSystem
@@ -81,6 +81,13 @@ def _about(folder: Path) -> dict[str, Any]:
     """What is on record of a set; nothing where there is none."""
     path = folder / vectors.ABOUT
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def absent_by_default(ws: Workspace) -> tuple[str, ...]:
+    """The methods that a new study lists, so that nobody asked for them, and whose vectors it does not have."""
+    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
+    brought = imported_methods(ws)
+    return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
 
 
 def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
