@@ -11,6 +11,7 @@ from pathlib import Path
 from annot.corpus_filters import Tally, marks_of, normalised_title
 from annot.demo import packaged
 from annot.settings import Settings
+from command_line import annot, annot_done
 from demo_collection import papers
 
 LABELS = Settings().labels.names
@@ -154,3 +155,14 @@ def test_the_readme_says_that_the_papers_do_not_exist() -> None:
     text = Path(packaged.__file__).with_name("README.md").read_text(encoding="utf-8")
     assert "fictional" in text
     assert "CC0" in text
+
+
+def test_the_papers_alone_are_written_without_a_study_and_over_nothing_else(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = annot_done("demo", "--corpus-only", "papers.jsonl", "--json", folder=tmp_path)
+        assert done.data == {"file": "papers.jsonl", "papers": len(PAPERS)}
+        assert (tmp_path / "papers.jsonl").read_text(encoding="utf-8") == packaged.corpus_text()
+        assert [path.name for path in tmp_path.iterdir()] == ["papers.jsonl"]
+    (tmp_path / "papers.jsonl").write_text("mine\n")
+    assert annot("demo", "--corpus-only", "papers.jsonl", folder=tmp_path).exit_code == 2
+    assert (tmp_path / "papers.jsonl").read_text() == "mine\n"

@@ -75,6 +75,12 @@ Ranking = tuple[ScoredDoc, ...]
 """Documents best first, in the order of `annot.ordering.ranked`."""
 
 
+CITED = "cited"
+"""The arm of the papers that the query paper cites; it has no ranking and no quota."""
+MANUAL = "manual"
+"""The arm of the candidates that a person found; it has no ranking."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draw:
     """How one method came to one pooled document.

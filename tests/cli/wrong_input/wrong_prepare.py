@@ -254,6 +254,13 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         write("wanted.csv", "paper_id,facet,sentences\nfic0802,methd,\ngone,method,\nfic0802,method,99\n"),
     ),
+    "query add: a file with a column nearly called so": Wrong(
+        "query add",
+        "--file wanted.csv",
+        ("wanted.csv:1: found column 'sentence': did you mean 'sentences'?",),
+        "labelled",
+        write("wanted.csv", "paper_id,facet,sentence\nfic0802,method,2\n"),
+    ),
     "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
     "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),
     "query remove: unknown": Wrong(

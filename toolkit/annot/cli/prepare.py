@@ -185,20 +185,21 @@ def query_add(
     ws: "Workspace",
     paper: Annotated[str | None, argument("The id of the query paper.")] = None,
     facet: Annotated[str | None, option("A facet of annot.toml.", "--facet", "-f")] = None,
-    file: Annotated[Path | None, option("CSV with the columns paper_id, facet, sentences.")] = None,
+    file: Annotated[Path | None, option("CSV with the columns paper_id, facet and, where wanted, sentences.")] = None,
     sentences: Annotated[
         str | None, option("The query's sentences, counted from 1: 2,3.", shown="all of the facet")
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
+    from annot.report.words import counted
     from annot.steps import query as step
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError("--file: found a paper or its facet beside it, expected one or the other")
         several = step.add_file(ws, file, dry_run=dry_run)
-        return Answer(several, f"{len(several)} queries: {', '.join(query.query_id for query in several)}")
+        return Answer(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
         found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
         raise InputError(f"{found}, expected `annot query add PAPER --facet FACET`, or --file")

@@ -19,7 +19,7 @@ from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.corpus_facts import has_corpus
 from annot.study.error_kinds import read_kinds
-from annot.study.made import note, states_of
+from annot.study.made import note
 from annot.study.matched import matches_file, matches_of
 from annot.study.measured import CONVENTION, MEASURE, comparable_runs
 from annot.study.snapshot import snapshot_of
@@ -52,7 +52,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     if not has_corpus(ws):
         raise MissingInput("no corpus: there is nothing to read", hint="add the papers with `annot corpus add`")
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        snapshot, states = snapshot_of(session, ws), states_of(ws, session)
+        snapshot = snapshot_of(session, ws)
         waiting = under_way(session, snapshot)
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
@@ -89,7 +89,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     path = (ws.exports if out is None else out) / BROWSE_FILE
     write_file(path, text)
     if out is None:
-        note(ws, "browse", states)
+        note(ws, "browse", snapshot.states)
     return WrittenPage(
         path, len(snapshot.queries), len(systems), len(text.encode()), graded, tuple(_notes(ws, waiting, graded))
     )

@@ -12,7 +12,7 @@ from annot.names import check_name
 from annot.report.sections.runs import best_line, terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
-from annot.study.made import note, states_of
+from annot.study.made import note
 from annot.study.measured import evaluation_of, read_run_files
 from annot.study.restated import with_restated
 from annot.study.results import evaluation_file, keep
@@ -39,14 +39,14 @@ def evaluate(
     conventions = chosen(convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
-    states, snapshot = states_of(ws), read_snapshot(ws)
+    snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, **how)
     evaluated = with_restated(snapshot, runs, qrels, evaluated, **how)
     if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
-        note(ws, "evaluate", states)
+        note(ws, "evaluate", snapshot.states)
     return evaluated
 
 

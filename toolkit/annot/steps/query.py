@@ -25,7 +25,8 @@ from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
-QUERY_COLUMNS = ("paper_id", "facet", "sentences")
+QUERY_COLUMNS = ("paper_id", "facet")
+SENTENCES = "sentences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +195,15 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
 
 
 def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
-    """Add the queries of a CSV file with the columns paper_id, facet and sentences (may be empty); all, or none.
+    """Add the queries of a CSV file with the columns paper_id and facet; all, or none.
+
+    A column `sentences` may name those of a query; where it is empty or not there, they are all of the facet.
 
     Raises InputError with the line of every fault.
     """
     faults = Faults(str(file))
     data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
-    rows = read_columns(data, faults, columns=QUERY_COLUMNS)
+    rows = read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}
@@ -213,7 +216,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
                 check_facet(facet, facets=ws.settings.facets)
                 if paper_id not in there:
                     raise InputError(f"paper {paper_id!r}: not in the corpus")
-                chosen = sentence_numbers(row["sentences"]) if row["sentences"] else None
+                chosen = sentence_numbers(row[SENTENCES]) if row[SENTENCES] else None
                 query = make_query(
                     there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen
                 )

@@ -89,16 +89,17 @@ def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
     _write(ws, made)
 
 
-def note_letters(ws: Workspace, letters: Mapping[str, Project | None]) -> None:
-    """Note down, of each person who was written to, the project that their letter links to; None where it has none."""
+def note_letters(ws: Workspace, letters: Mapping[tuple[str, str], Project | None]) -> None:
+    """Note down the project that each letter links to, by role and person; None where it has none."""
     made = read_made(ws)
-    made["invite"] = {**made.get("invite", {}), **{name: _link(project) for name, project in letters.items()}}
+    new = {f"{role}/{name}": _link(project) for (role, name), project in letters.items()}
+    made["invite"] = {**made.get("invite", {}), **new}
     _write(ws, made)
 
 
-def has_letter(made: Made, name: str, project: Project | None) -> bool:
-    """Whether a letter was written to the person, with the link to their project where they have one."""
-    known = made.get("invite", {}).get(name)
+def has_letter(made: Made, role: str, name: str, project: Project | None) -> bool:
+    """Whether a letter was written to the person in this role, with the link to their project if they have one."""
+    known = made.get("invite", {}).get(f"{role}/{name}")
     return known is not None if project is None else known == _link(project)
 
 

@@ -105,6 +105,7 @@ class Rule(NamedTuple):
     """Whoever is named here acts first, and the command follows."""
 
 
+LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing, or older than what it is made from"
 WAY: tuple[Rule, ...] = (
     # The corpus, its labels, and the queries.
@@ -138,6 +139,7 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, since a person left"),
     # Training, where there are gold pairs.
     Rule(lambda f: f.to_train, "annot train push", "gold pairs for {to_train}"),
+    Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.training, "annot train pull", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
@@ -146,7 +148,7 @@ WAY: tuple[Rule, ...] = (
         "the guidelines of {guidelines_changed} are not those that were sent",
     ),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to be sent, taken back or renewed on the server"),
-    Rule(lambda f: f.without_letter, "annot invite", "a letter for {without_letter} that says where to begin"),
+    Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
     Rule(
         lambda f: f.to_judge,

@@ -217,11 +217,11 @@ class _Gathering:
 
     def _without_letter(self, found: Facts) -> tuple[str, ...]:
         own = {(str(one.round), one.assessor): one for one in self.projects}
-        wanted = {(name, "judge") for name in (*found.to_judge, *found.signing_up)}
-        wanted |= {(name, "adjudicate") for name in (*found.to_settle, *found.adjudicators_signing_up)}
-        return tuple(
-            sorted({name for name, round in wanted if not has_letter(self.made, name, own.get((round, name)))})
-        )
+        judges = found.training or (*found.to_judge, *found.signing_up)
+        roles = [("judge", name) for name in judges]
+        roles += [("adjudicate", name) for name in (*found.to_settle, *found.adjudicators_signing_up)]
+        without = {name for role, name in roles if not has_letter(self.made, role, name, own.get((role, name)))}
+        return tuple(sorted(without))
 
     def _products(self) -> dict[str, Any]:
         """What is gone, or older than what it is made from."""
