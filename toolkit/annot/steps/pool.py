@@ -175,7 +175,8 @@ def build(
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
-            note(ws, "pool", states_of(ws))
+            if redraw or not standing:
+                note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
     asked_out = {*ws.settings.pool.without, *(asked.get("without") or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})

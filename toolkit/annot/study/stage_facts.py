@@ -54,13 +54,14 @@ class _Gathering:
         self.session, self.ws, self.stage = session, ws, stage
         self.outcome, self.answered = stage.outcome, stage.answered
         self.made, self.states = read_made(ws), states_of(ws, session)
-        present = [person for person in stage.everyone if person.left_on is None]
+        self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
+        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+        gone = self._imported() if imported else set()
+        present = [one for one in stage.everyone if one.left_on is None and one.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
         self.adjudicators = {one.assessor for one in present if one.adjudicator}
-        self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
-        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
-        self.elsewhere = imported and not self.judges
+        self.elsewhere = imported and not present
 
     def facts(self) -> Facts:
         """All of them."""
@@ -98,6 +99,12 @@ class _Gathering:
         # What follows from the grades is looked at once there are all.
         waiting = (found.to_judge, found.missing, found.vacant, found.open)
         return found if not found.judged or any(waiting) else found._replace(**self._products())
+
+    def _imported(self) -> set[str]:
+        """Who has answers and never had a project here."""
+        answered = {one.assessor for one in self.outcome.everything}
+        answered |= {one.adjudicator for one in self.outcome.adjudications.values()}
+        return answered - {one.assessor for one in self.projects}
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)
