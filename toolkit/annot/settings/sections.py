@@ -303,6 +303,18 @@ class EvaluationSettings(Section):
     """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
 
 
+Publishing = Literal["published", "left out"]
+
+
+class ReleaseSettings(Section):
+    """What people wrote in words of their own. Neither has a default: whoever publishes a study decides."""
+
+    comments: Publishing | None = None
+    """What assessors wrote beside their grades."""
+    reasons: Publishing | None = None
+    """What adjudicators wrote beside the final grades."""
+
+
 class SystemSettings(Section):
     """What the systems that compare sentences depend on."""
 
