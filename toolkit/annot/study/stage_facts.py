@@ -237,15 +237,16 @@ class _Gathering:
             fact: not ((exports / file).is_file() and self._current(what)) for fact, (what, file) in PRODUCTS.items()
         }
         release, datasheet = self.made.get("release", {}), self.made.get("datasheet", {})
-        folder = str(release.get("folder", "FOLDER"))
+        folder = str(release.get("folder", ""))
+        stands = bool(folder) and (self.ws.root / folder).is_dir()
         return {
             **old,
             "old_qrels": not self._qrels_hold(),
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
-            "questions": int(datasheet.get("open", 0)),
-            "release": folder,
-            "old_release": not (self._current("release") and (self.ws.root / folder).is_dir()),
+            "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
+            "release": folder if stands else "FOLDER",
+            "old_release": not (stands and self._current("release")),
             "old_backup": not self._current("backup"),
         }
 
@@ -257,7 +258,8 @@ class _Gathering:
 
     def _old_runs(self) -> Iterator[str]:
         """The runs of our own systems; those of others are brought in again by whoever has them."""
+        there = {path.name for path in self.ws.runs.glob("*.run")}
         for run in runs.read_runs(self.session) if self.stage.documents else ():
-            holds = self.ws.run_file(run.tag).is_file() and self._current(f"run/{run.tag}")
+            holds = f"{run.tag}.run" in there and self._current(f"run/{run.tag}")
             if run.kind == Source.BASELINE and not holds:
                 yield run.tag
