@@ -28,6 +28,7 @@ from annot.store.runs import Imported, put_import
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.given_files import given_bytes, given_text
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
+from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         if misfit and not origins:
             raise misfit
 
+    states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         if dry_run:
             deque(labelled(), maxlen=0)
@@ -133,6 +135,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         facets.update(offered_facets(one.labels, facets=ws.settings.facets))
         origins.update([one.origin] if one.origin != Source.CORRECTED else [])
     without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
+    if not dry_run and not without:
+        note(ws, "facets", states)
     by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
     return Labelled(
         papers=total - len(without),
@@ -171,6 +175,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
             put_import(session, Imported(Source.CORPUS, digest, facts))
+        note(ws, "facets", states_of(ws))
     return LeftOut(tuple(out), len(labelled))
 
 
