@@ -33,7 +33,7 @@ class Clock:
 
 
 def page_of(ws: Workspace, clock: Clock, *, every: float = 60) -> StatusPage:
-    return StatusPage(ws, lambda: Said("annot pull", ()), every=every, clock=clock, zone=UTC)
+    return StatusPage(ws, lambda: Said("annot pull", "people judge", ()), every=every, clock=clock, zone=UTC)
 
 
 def written(page: StatusPage) -> str:
@@ -158,7 +158,7 @@ def test_a_study_without_a_plan_has_a_page_that_says_what_is_next(ws: Workspace,
     assert result.exit_code == 0
     text = (ws.cache / "status.html").read_text(encoding="utf-8")
     assert "Nothing is planned yet" in text
-    assert annot("status", "--json").data["next_command"].split(",")[0] in text
+    assert f"<code>{annot('status', '--json').data['next_command']}</code>" in text
 
 
 def test_status_without_it_loads_nothing_of_it(ws: Workspace) -> None:

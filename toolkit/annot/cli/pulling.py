@@ -63,7 +63,7 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
     def said() -> Said:
         found = status(ws)
-        return Said(found.next_command, sentences("status.notices", found=found))
+        return Said(found.next_command, found.next_why, sentences("status.notices", found=found))
 
     return StatusPage(ws, said, every=every)
 
