@@ -49,12 +49,13 @@ def evaluate(
         ),
     ] = "test",
     per_query: PerQueryOption = False,
+    every: Annotated[bool, flag("--all", "Print every measure of every run on every facet.")] = False,
     against: Annotated[
         str | None,
         option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
 ) -> Answer:
-    """Print which run is best, which differences hold, and all measures by facet with intervals.
+    """Print which run is best and which differences hold: a row a run, a column a facet; with --all every measure.
 
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
     Without files, convention or measure it also writes exports/evaluation.json.
@@ -78,7 +79,7 @@ def evaluate(
         average=average,
         tell=say,
     )
-    text = step.describe(evaluated, per_query=per_query)
+    text = step.describe(evaluated, per_query=per_query, every=every or len(measure or ()) > 1)
     table_of = "evaluate --per-query" if per_query else ""
     return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)
 

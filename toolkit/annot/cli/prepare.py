@@ -192,8 +192,8 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
-    from annot.report.words import counted
     from annot.steps import query as step
+    from annot.templating import counted
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:

@@ -45,14 +45,14 @@ def appendix(study: Study) -> Iterator[Section]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
     told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
-    yield Section("coefficients", "Agreement: every coefficient", told, tuple(tables(found, every=True)))
+    yield Section("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Section("binarised", "Agreement on a grade or higher", told, blocks)
+        yield Section("binarised", "Agreement on a grade or higher", (), blocks, told)
     if versions := agreement_by_guidelines(study.snapshot):
         told = sentences("agreement.guidelines_method")
-        yield Section("guidelines", "Agreement by version of the guidelines", told, (by_guidelines(versions),))
+        yield Section("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
     yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
@@ -157,6 +157,7 @@ def _table(
         f"agreement.{key}",
         rows,
         notes=notes,
+        explained=True,
         table=found,
         every=every,
         titles=[found.titles[name] for name in found.headline],
