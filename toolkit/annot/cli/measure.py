@@ -157,6 +157,7 @@ def errors(ws: "Workspace") -> Answer:
     stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
     """
     from annot.steps import errors as step
+    from annot.templating import counted
 
     written = step.write(ws)
-    return Answer(written, f"{written.path}: {written.pairs} pairs, {written.with_kind} with a kind")
+    return Answer(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")

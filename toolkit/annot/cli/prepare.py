@@ -224,11 +224,12 @@ def query_remove(
 ) -> Answer:
     """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
     from annot.steps import query as step
+    from annot.templating import counted
 
     removed = step.remove(ws, query, dry_run=dry_run)
     pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {removed.queries} queries")
+    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
 
 
 @command("query list", csv=True)

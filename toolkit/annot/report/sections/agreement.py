@@ -17,6 +17,7 @@ from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
 from annot.stats.values import Undefined
 from annot.study.measured import ByGuidelines, agreement_by_guidelines
+from annot.templating import counted
 
 
 def body(study: Study) -> Section:
@@ -176,7 +177,7 @@ def _figure(
     value = getattr(summary, statistic)
     after = ""
     if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
-        after = f"({summary.n_queries} of {group.n_queries} queries, {summary.n_pairs} pairs)"
+        after = f"({summary.n_queries} of {counted(group.n_queries, 'query')}, {counted(summary.n_pairs, 'pair')})"
     return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
