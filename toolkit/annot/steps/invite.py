@@ -21,6 +21,7 @@ from annot.store import people
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.study.letters import Addressee, Role, addressees
+from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
@@ -93,6 +94,7 @@ def invite(
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
+    note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)
 
 
