@@ -7,7 +7,7 @@ from typing import Any
 
 from annot.forecast.outlook import Finish
 from annot.report import cells
-from annot.report.text import share_done, table_text, wrapped
+from annot.report.text import bar, share_done, table_text, wrapped
 from annot.report.words import sentences, table
 from annot.stats.values import Estimate, Undefined
 from annot.templating import render
@@ -43,10 +43,7 @@ def told(name: str, **values: Any) -> str:
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
     figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
     words: dict[str, Any] = {
-        "aligned": aligned,
-        "share_done": share_done,
-        "table": printed,
-        "wrapped": wrapped,
+        **{"aligned": aligned, "bar": bar, "sentences": sentences, "share_done": share_done, "table": printed},
+        **{"without_interval": without_interval, "wrapped": wrapped},
     }
-    words["without_interval"] = without_interval
     return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")
