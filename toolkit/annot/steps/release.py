@@ -27,6 +27,7 @@ from annot.store import papers
 from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
+from annot.study.own_words import consent, own_words
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
 
@@ -62,6 +63,8 @@ def release(
     allowed: Sequence[str],
     draft: bool,
     dry_run: bool,
+    consented: str | None = None,
+    consenting: Sequence[str] = (),
 ) -> Released:
     """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
 
@@ -69,6 +72,8 @@ def release(
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
     identity. draft: write what is there although something is missing; its title and description say that it is a
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
+    consented: how people agreed that what they wrote is published although they had not known; it goes on record.
+    consenting: who; without any, all who had not.
 
     Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
     is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
@@ -78,6 +83,12 @@ def release(
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
+    if consented is not None:
+        if not consented.strip():
+            raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+        agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
+        study = replace(study, told=(*study.told, *agreed))
+    words = own_words(study)
     corpus = tuple(papers.read_papers(ws.corpus)) if has_corpus(ws) else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
@@ -90,13 +101,14 @@ def release(
         *_pools_missing(study),
         *runs_missing,
         *(f"{ANSWERS_FILE}: not answered: {one.question}: {one.text}" for one in open_questions(answers)),
+        *words.undecided,
         *unfinished(study.outcome),
     )
     measured = Study(study)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    notes = (*notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     made, notes = release_files(
         study,
         corpus,
@@ -105,6 +117,7 @@ def release(
         report,
         facts,
         answers,
+        words=words,
         runs=runs,
         notes=notes,
         missing=missing if draft else None,
