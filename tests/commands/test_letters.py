@@ -173,7 +173,7 @@ def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says
     ]
     # A letter of the study's own that does not say it tells nobody.
     own = ws.root / "templates" / "letter.txt.j2"
-    own.parent.mkdir()
+    own.parent.mkdir(exist_ok=True)
     own.write_text("Come and judge.\n", encoding="utf-8")
     assert set(letters(annot).values()) >= {"Come and judge.\n"}
     with open_store(ws.database_url) as store, store.read() as session:

@@ -19,6 +19,8 @@ class Source(StrEnum):
     CSFCUBE = "csfcube"
     SIMULATION = "simulation"
     CORPUS = "corpus"
+    UNRATED = "unrated queries"
+    """Queries whose papers were drawn at random and taken without a rating."""
     BASELINE = "baseline"
     IMPORTED = "imported"
     """A run that was made elsewhere."""

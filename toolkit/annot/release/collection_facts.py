@@ -91,6 +91,8 @@ class CollectionFacts:
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
     words: tuple[OfKind, ...] = ()
     """What people wrote in words of their own, and whether it goes out."""
+    unrated: int = 0
+    """Queries whose papers were taken without a rating."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -141,6 +143,7 @@ def facts_of(
         training=tuple(_against_gold(study, TRAIN)),
         hidden_gold=tuple(_against_gold(study, HIDDEN)),
         words=own_words(study).kinds,
+        unrated=len(_unrated(study)),
         substudy=_substudy(study),
     )
 
@@ -173,6 +176,12 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
         if imported.what == Source.CORPUS:
             total.update(imported.facts["rejected"])
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
+
+
+def _unrated(study: Snapshot) -> set[str]:
+    """The queries that were chosen from a sample without a rating."""
+    known = {query.query_id for query in study.queries}
+    return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
 
 
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:

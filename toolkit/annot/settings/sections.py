@@ -141,8 +141,8 @@ class CorpusSettings(Section):
 
 
 class QuerySettings(Section):
-    periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
-    """Years, first and last, from which query papers are drawn evenly."""
+    periods: tuple[tuple[int, int], ...] = ()
+    """Years, first and last, from which query papers are drawn evenly; without any they follow from the corpus."""
     types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
         *("application", "empirical", "resource", "theoretical", "survey"),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
 from annot.records import Paper
-from annot.release.answer_sheet import ANSWERS_FILE, open_questions, read_answers
+from annot.release.answer_sheet import ANSWERS_FILE, describe_open, open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
@@ -21,6 +21,7 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
+from annot.report.words import counted
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
@@ -83,9 +84,9 @@ def release(
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
+    if (consenting and consented is None) or (consented is not None and not consented.strip()):
+        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
     if consented is not None:
-        if not consented.strip():
-            raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
         agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
         study = replace(study, told=(*study.told, *agreed))
     words = own_words(study)
@@ -95,15 +96,11 @@ def release(
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
     runs, runs_missing, notes = run_files(study)
-    missing = (
-        *unnamed,
-        *lacking,
-        *_pools_missing(study),
-        *runs_missing,
-        *(f"{ANSWERS_FILE}: not answered: {one.question}: {one.text}" for one in open_questions(answers)),
-        *words.undecided,
-        *unfinished(study.outcome),
-    )
+    asked = open_questions(answers)
+    there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    others = (*unnamed, *lacking, *there)
+    missing = (*others, *describe_open(asked))
+    in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
     measured = Study(study)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
@@ -120,7 +117,7 @@ def release(
         words=words,
         runs=runs,
         notes=notes,
-        missing=missing if draft else None,
+        missing=in_full if draft else None,
     )
     files = bundle(made)
     _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
@@ -193,12 +190,11 @@ def _texts_missing(study: Snapshot) -> Iterator[str]:
 def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:
     """Raise FindingError with all of it."""
     said = {
-        f"{len(missing)} thing(s) are missing": missing,
-        f"{len(revealing)} place(s) would reveal people, passwords or the server": revealing,
+        "something is missing": missing,
+        f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
     }
     remedies = {
-        "supply what is missing (`annot datasheet` asks its questions in datasheet.toml), or write what is there with "
-        "--draft": missing,
+        "write a draft first, with --draft (MISSING.md then lists what is missing); then supply that": missing,
         "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
     }
     if missing or revealing:
