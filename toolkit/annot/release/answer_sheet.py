@@ -10,9 +10,9 @@ from annot.release.questions import Answers, answer_sheet, questions, unanswered
 from annot.release.questions import read_answers as parse_answers
 from annot.report.words import sentences
 from annot.study.given_files import given_text
+from annot.study.made import ANSWERS_FILE
 from annot.study.workspace import Workspace, write_file
 
-ANSWERS_FILE = "datasheet.toml"
 SHOWN = 3
 """Open questions that are named where they are counted."""
 

@@ -22,6 +22,7 @@ from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.store.told import Kind, Told, note_told
 from annot.study.letters import Addressee, Role, addressees
+from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
@@ -97,6 +98,7 @@ def invite(
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         note_told(session, (_told(ws, one) for one in made))
+    note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)
 
 

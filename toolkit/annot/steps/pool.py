@@ -39,6 +39,7 @@ from annot.study.frozen_rankings import (
 )
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance
+from annot.study.made import note, states_of
 from annot.study.named_pools import papers_named
 from annot.study.near_duplicates import near_duplicates
 from annot.study.paper_vectors import absent_by_default
@@ -174,6 +175,8 @@ def build(
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
+            if redraw or not standing:
+                note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
     asked_out = {*ws.settings.pool.without, *(asked.get("without") or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})

@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
 from annot.records import Paper
-from annot.release.answer_sheet import ANSWERS_FILE, describe_open, open_questions, read_answers
+from annot.release.answer_sheet import describe_open, open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
@@ -28,6 +28,7 @@ from annot.store import papers
 from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
+from annot.study.made import ANSWERS_FILE, note
 from annot.study.own_words import consent, own_words
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
@@ -125,6 +126,8 @@ def release(
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
+        if not draft:
+            note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
