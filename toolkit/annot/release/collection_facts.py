@@ -29,6 +29,7 @@ from annot.store.projects import Round
 from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.guideline_versions import distinct, hashes
+from annot.study.own_words import OfKind, own_words
 from annot.study.pool_origins import PoolOrigins
 from annot.study.snapshot import Snapshot
 from annot.study.substudy import recorded_substudy
@@ -90,6 +91,8 @@ class CollectionFacts:
     """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    words: tuple[OfKind, ...] = ()
+    """What people wrote in words of their own, and whether it goes out."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""
     substudy: dict[str, Any] | None = None
@@ -142,6 +145,7 @@ def facts_of(
         protocol=protocol,
         training=tuple(_against_gold(study, TRAIN)),
         hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        words=own_words(study).kinds,
         unrated=len(_unrated(study)),
         substudy=_substudy(study),
     )
