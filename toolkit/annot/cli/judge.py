@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
 from annot.cli.output import Answer, needs_a_person, progress, table, told
+from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -80,6 +81,7 @@ def plan_make(
     and after a push with --grow only.
     """
     from annot.steps import plan as step
+    from annot.templating import counted
 
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -90,7 +92,7 @@ def plan_make(
         dry_run=dry_run,
     )
     text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
+    return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
 
 
 @command("plan check")
@@ -117,9 +119,10 @@ def plan_withdraw(
     before the tasks are deleted: a query with an answer stays.
     """
     from annot.steps import plan_withdraw as step
+    from annot.templating import counted
 
     count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
-    return Answer({"assignments": count}, f"{count} assignments withdrawn")
+    return Answer({"assignments": count}, f"{counted(count, 'assignment')} withdrawn")
 
 
 @command("plan simulate")
@@ -172,12 +175,16 @@ def push(
 
 
 @command("status", csv=True)
-def status(ws: "Workspace") -> Answer:
+def status(
+    ws: "Workspace",
+    page: Annotated[bool, flag("--page", "Also write a page with each person's progress, for a browser.")] = False,
+) -> Answer:
     """Print how far the study is, from what has been pulled."""
     from annot.steps import status as step
 
     found = step.status(ws)
-    return Answer(found, told("status", found=found))
+    notes = (f"page: {status_page(ws).write().as_uri()}",) if page else ()
+    return Answer(found, told("status", found=found), notes)
 
 
 @command("forecast")
@@ -276,7 +283,8 @@ def meeting(
     named. Pairs that somebody will be asked about again are left out.
     """
     from annot.steps import meeting as step
+    from annot.templating import counted
 
     written = step.write(ws, since=since, out=out)
-    text = f"{written.path}: {written.pairs} pairs from {written.since[:10]} to {written.until[:10]}"
+    text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
     return Answer(written, f"{text}, on {written.differing} of them the grades differ")
