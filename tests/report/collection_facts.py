@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from annot.adjudication import Unexplained
 from annot.formats.csfcube import Material
 from annot.release.collection_facts import CollectionFacts, Terms
 from annot.report.words import sentence
@@ -92,6 +93,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "unjudgeable": (),
             "returned": 0,
             "returned_changed": 0,
+            "unexplained": Unexplained(0, 0, 0),
             "single": 0,
         },
         agreement=[

@@ -49,9 +49,17 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
         (found,) = [listed for listed in study.listed_projects() if listed["id"] == project]
         return str(found["expert_instruction"])
 
+    def opens() -> bool:
+        (found,) = [listed for listed in study.listed_projects() if listed["id"] == project]
+        return bool(found["show_instruction"])
+
+    # Who has answered goes straight on to the next pair; whoever is shown other guidelines reads them first.
+    assert not opens()
+
     assert "only as a baseline" not in shown_there()
     annot_done("push", "--guidelines-changed", "baselines were graded", folder=study.folder)
     assert "only as a baseline" in shown_there()
+    assert opens()
     # A project that was not reached, as on another server, shows the earlier text; the next push brings it along.
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
@@ -59,7 +67,10 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     open_of_method = len(of_method) - len(early)
     assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
+    pull.pull(study.workspace, advance=quietly)
+    assert not opens()
     annot_done("push", folder=study.folder)
+    assert not opens(), "the same instructions"
     assert "have changed" not in annot_done("status", folder=study.folder).stdout
     # One mind changed after the new version: that pair was judged by two.
     with study.as_person("a1") as person:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.records import Adjudication, Decision, Judgement, OfPair
@@ -12,6 +13,8 @@ from annot.stats.seeding import generator
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
+WIDE = 2
+"""From this difference on two grades want a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,36 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
             ended = len(by_person) >= asked
             (unjudgeable if ended else passed_on)[pair] = tuple(by_person.values())
     return Rulings(graded, unjudgeable, passed_on)
+
+
+class Unexplained(NamedTuple):
+    """Of the settled pairs that need a reason most, those that have none."""
+
+    pairs: int
+    """The adjudicator gave a grade that no assessor gave, or the assessors' grades are `WIDE` apart or more."""
+    without_reason: int
+    """No sentence was written."""
+    without_cause: int
+    """It was not said why they differ."""
+
+
+def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Iterable[Judgement]) -> Unexplained:
+    """How many overrulings and wide gaps lack the words that Label Studio cannot require for them alone.
+
+    judgements: those that the final grades are made of; the ones that do not count are left out.
+    """
+    grades: dict[Pair, set[int]] = {}
+    for one in judgements:
+        if one.counts and one.grade is not None:
+            grades.setdefault(one.pair, set()).add(one.grade)
+    wanting = [
+        settled
+        for pair, settled in adjudications.items()
+        if (given := grades.get(pair)) and (settled.grade not in given or max(given) - min(given) >= WIDE)
+    ]
+    return Unexplained(
+        len(wanting), sum(not one.comment for one in wanting), sum(one.reason is None for one in wanting)
+    )
 
 
 def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:

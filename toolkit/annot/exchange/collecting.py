@@ -142,7 +142,11 @@ def collect(
         if before is not None:
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
-        yield _haul(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
+        haul = _haul(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
+        yield haul
+        if there is not None and there.opens_instructions and haul.found:
+            # From now on F5 leads straight on to the next open task.
+            gateway.open_instructions(there.project_id, False)
         # It is recorded now. A pair that stands there twice is read from all its tasks, so always from the whole.
         single = before is not None or len({task.key for task in pulled}) == len(pulled)
         if seen is not None and there is not None and pulled and single:

@@ -35,7 +35,7 @@ def correction_of(
     stays as it was sent: assessors who see other sentences than their colleagues judge another query.
     """
     before = paper.labels or ()
-    labels = _corrected(before, answer, ws.settings.labels.names)
+    labels, without = _corrected(before, answer, ws.settings.labels.names)
     changed = sum(one != other for one, other in zip(before, labels, strict=True))
     if changed and paper.paper_id in sent:
         note = (
@@ -43,6 +43,10 @@ def correction_of(
         )
         return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
     follow, notes = [], []
+    if gone := [at for at in without if paper.sentences[at].strip()]:
+        kept = ", ".join(f"sentence {at + 1} ({before[at]})" for at in gone)
+        what = f"the label of {len(gone)} sentence(s) was taken away; the earlier one counts"
+        notes.append(f"{paper.paper_id}: {what}: {kept}")
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:
             continue
@@ -58,9 +62,14 @@ def correction_of(
     return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes), answer["updated_at"])
 
 
-def _corrected(before: Sequence[str], answer: dict[str, Any], known: Sequence[str]) -> tuple[str, ...]:
-    """The label of each sentence: as answered, or as it was where the answer has none that is known."""
-    labels = list(before)
+def _corrected(
+    before: Sequence[str], answer: dict[str, Any], known: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The label of each sentence: as answered, or as it was if the answer has none; and the numbers of those without.
+
+    A sentence that the answer gives a label which is not known is among those without.
+    """
+    labels, without = list(before), set(range(len(before)))
     for region in answer.get("result", ()):
         side, _, number = str(region.get("id", "")).partition("-")
         given = (region.get("value") or {}).get("labels") or []
@@ -68,4 +77,5 @@ def _corrected(before: Sequence[str], answer: dict[str, Any], known: Sequence[st
             continue
         if len(given) == 1 and given[0] in known and int(number) < len(labels):
             labels[int(number)] = given[0]
-    return tuple(labels)
+            without.discard(int(number))
+    return tuple(labels), tuple(sorted(without))

@@ -10,7 +10,7 @@ from typing import Any
 from annot.errors import InputError
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import instructions_html
-from annot.labelstudio.tasks import judge_task
+from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
 from annot.records import Asked, Paper, Query
 from annot.store.database import Store
 from annot.store.queries import read_queries
@@ -70,6 +70,7 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
         query = material.queries[asked.query_id]
         seen[query.query_id] += 1
         within = f"candidate {seen[query.query_id]} of {sizes[query.query_id]}"
+        place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) else "")
         tasks[asked] = judge_task(
             asked=asked,
             query=query,
@@ -77,7 +78,7 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
             candidate=material.papers[asked.doc_id],
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],
-            progress=f"{position} of {len(sequence)} · query {numbers[query.query_id]}, {within}",
+            progress=f"{place} · query {numbers[query.query_id]}, {within}",
         )
     return tasks
 

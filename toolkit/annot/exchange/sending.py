@@ -213,7 +213,9 @@ def bring_project(store: Store, gateway: Gateway, spec: ProjectSpec, known: Proj
         project_id = gateway.create_project(spec)
     else:
         project_id = found.project_id
-        gateway.update_project(project_id, spec)
+        # Who has read these instructions and answered is not shown them again whenever the page is loaded.
+        same = found.settings.get("expert_instruction") == spec.instructions
+        gateway.update_project(project_id, spec, opens=found.opens_instructions or not same)
     now = gateway.project(project_id)
     assert now is not None
     with store.begin() as session:

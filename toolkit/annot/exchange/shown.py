@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from annot.exchange.material import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
-from annot.labelstudio.tasks import comment_text, facets_task, opinion_text, opinions_in, returned_task
+from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.records import Asked, Judgement
 from annot.store import trials
 from annot.store.database import Store
@@ -24,7 +24,7 @@ from annot.study.corpus_facts import papers_of
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 
-PROGRESS = re.compile(r"\d+ of \d+ · query \d+, candidate \d+ of \d+")
+PROGRESS = re.compile(rf"\d+ of \d+(?:{LAST_FOR_NOW})? · query \d+, candidate \d+ of \d+")
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
     r'</(?:div|p|h2|span|a)>|<span>|<h2>|<p>|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'

@@ -19,7 +19,7 @@ PROJECT_SETTINGS = {
     "show_collab_predictions": True,
 }
 """What every project of ours is set to, whoever it is for."""
-WRITTEN = ("label_config", "title", "expert_instruction", "show_instruction")
+WRITTEN = ("label_config", "title", "expert_instruction")
 """What else of a project people see: its screen, its name, and its instructions."""
 ANSWERED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
 """What the server calls a change of the answers."""
@@ -87,10 +87,17 @@ class Projects(Door):
         with self._asking(f"creating the project {spec.title!r}"):
             return integer(self._client.projects.create(**_fields(spec)).id)
 
-    def update_project(self, project_id: int, spec: ProjectSpec) -> None:
-        """Bring the project's screen, instructions and settings to `spec`."""
+    def update_project(self, project_id: int, spec: ProjectSpec, *, opens: bool = True) -> None:
+        """Bring the project's screen, instructions and settings to `spec`. opens: as of `open_instructions`."""
         with self._asking(f"updating the project {spec.title!r}"):
-            self._client.projects.update(project_id, **_fields(spec))
+            fields = _fields(spec)
+            fields["show_instruction"] = fields["show_instruction"] and opens
+            self._client.projects.update(project_id, **fields)
+
+    def open_instructions(self, project_id: int, opens: bool) -> None:
+        """Whether the instructions open by themselves whenever the page is loaded; their button stays in any case."""
+        with self._asking(f"updating project {project_id}"):
+            self._client.projects.update(project_id, show_instruction=opens)
 
     def labelling_url(self, project_id: int) -> str:
         """The link to give to the person whose project it is."""
@@ -141,7 +148,8 @@ class Projects(Door):
                 raise
             tasks, annotations = integer(found.task_number), integer(found.total_annotations_number)
             settings = {name: getattr(found, name) for name in (*PROJECT_SETTINGS, *WRITTEN)}
-            return StudioProject(integer(found.id), moment(found.created_at), tasks, annotations, settings)
+            opens = bool(found.show_instruction)
+            return StudioProject(integer(found.id), moment(found.created_at), tasks, annotations, settings, opens)
 
     def _descriptions(self) -> dict[int, str]:
         doing = "listing the projects"

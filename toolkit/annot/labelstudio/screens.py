@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
@@ -137,7 +138,7 @@ def instructions_html(
         "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
     }
-    return "\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()])
+    return _in_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
 
 
 def label_instructions_html(page: str, *, labels: Sequence[str]) -> str:
@@ -145,7 +146,7 @@ def label_instructions_html(page: str, *, labels: Sequence[str]) -> str:
     keys = "".join(
         f"<tr><td><b>{one.key}</b></td><td>{html.escape(one.value)}</td></tr>" for one in controls.label_keys(labels)
     )
-    return "\n".join([*_read([page]), f"<h2>Keys</h2><table>{keys}</table>"])
+    return _in_text("\n".join([*_read([page]), f"<h2>Keys</h2><table>{keys}</table>"]))
 
 
 def _read(pages: Sequence[str]) -> list[str]:
@@ -156,3 +157,39 @@ def _read(pages: Sequence[str]) -> list[str]:
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
     return [converter.reset().convert(page) for page in pages]
+
+
+_BLOCK = re.compile(r"<(/?)(ol|ul|li|p|table|blockquote|h[1-6])>((?<=<li>)\s*<p>)?")
+_GAP = '<br class="a-gap">'
+
+
+def _in_text(page: str) -> str:
+    """The HTML `page` with its numbers, bullets and gaps in the text itself.
+
+    Label Studio's own style takes them from every page until the screen behind it is there with ours, and on a project
+    without open tasks.
+    """
+    lists: list[int | None] = []
+    depth = 0
+
+    def marked(found: re.Match[str]) -> str:
+        nonlocal depth
+        closing, tag, paragraph = found[1], found[2], found[3] or ""
+        # A paragraph right behind the tag of an item is one of its matches.
+        depth += bool(paragraph)
+        if tag == "li":
+            if closing or not lists:
+                return found[0]
+            number = lists[-1]
+            if number is not None:
+                lists[-1] = number = number + 1
+            return f"{found[0]}{'• ' if number is None else f'{number}. '}"
+        depth += -1 if closing else 1
+        if tag in ("ol", "ul"):
+            if closing:
+                lists.pop()
+            else:
+                lists.append(0 if tag == "ol" else None)
+        return found[0] + (_GAP if closing and depth == 0 else "")
+
+    return _BLOCK.sub(marked, page)

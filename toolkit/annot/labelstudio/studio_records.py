@@ -42,13 +42,14 @@ class StudioProject(NamedTuple):
     """All annotations, cancelled ones included."""
     settings: Mapping[str, Any] = {}
     """Its screen, its title, its instructions and the gateway's `PROJECT_SETTINGS`, as they are now."""
+    opens_instructions: bool = True
+    """Whether the instructions open whenever the page is loaded: they do until the person has answered."""
 
 
 IN_WORDS = {
     "label_config": "the screen",
     "title": "the title",
     "expert_instruction": "the instructions",
-    "show_instruction": "whether the instructions are shown",
 }
 """What people see of a project, beside its tasks; settings go by the server's own names."""
 

@@ -19,7 +19,7 @@ from annot.errors import LeakError
 from annot.formats.json_lines import in_words
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload, Prediction
-from annot.labelstudio.tasks import LABELS_FROM
+from annot.labelstudio.tasks import LABELS_FROM, LAST_FOR_NOW
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
 """The name of a field, and what may stand in it."""
@@ -99,7 +99,7 @@ class _Data(_Closed):
     pair_id: str = Field(pattern=r"^[^/]+/[^/]+(/[2-9])?$")
     facet: str
     facet_help: str = Field(max_length=140)
-    progress: str = Field(pattern=r"^\d+ of \d+ · query \d+, candidate \d+ of \d+$")
+    progress: str = Field(pattern=rf"^\d+ of \d+(?:{LAST_FOR_NOW})? · query \d+, candidate \d+ of \d+$")
     pair_html: Annotated[str, Field(pattern=_HTML), AfterValidator(_labels_of_study)]
 
 

@@ -22,11 +22,14 @@ LABELS_FROM = "sentence-labels"
 
 ASKED_AGAIN = "Please judge this pair once more."
 """What stands before the reason on a pair that was returned."""
+LAST_FOR_NOW = ", the last for now"
+"""What the last task of a person says behind `83 of 83`: Label Studio's own words at the end cannot be changed."""
 LABELS_SHOWN = "labels"
 """What stands for the facet on the screen where labels are corrected."""
 
 HOW_TO_CORRECT = (
-    "Go to a wrong label: click its sentence, or press Alt and the full stop. Then press the right label's key."
+    "Wrong label: click its sentence, or press Alt and the full stop; then the right label's key. A deleted label "
+    "changes nothing."
 )
 
 
@@ -185,7 +188,7 @@ def _side(
     )
     return (
         f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
-        f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
+        f'<div class="a-none">No sentence here is labelled {_text(" or ".join(facet_labels) or facet)}.</div>'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from annot.adjudication import unexplained_of
 from annot.formats.csfcube import ADJUDICATOR
 from annot.records import Source
 from annot.study.exports import without_ids
@@ -29,7 +30,8 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     judgements than planned). `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that
     nobody can judge, planned pairs of it), of the queries that have such pairs; they have no final grade and never
     get one. `returned`: how often a pair was put before its assessor again with a reason; `returned_changed`: how
-    often the answer then given is another one. `single`: pairs whose final grade is the only judgement that they
+    often the answer then given is another one. `unexplained`: see
+    `annot.adjudication.Unexplained`. `single`: pairs whose final grade is the only judgement that they
     have.
     """
     outcome = study.outcome
@@ -75,6 +77,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         ),
         "unjudgeable": _unjudgeable(outcome),
         **_returned(outcome),
+        "unexplained": unexplained_of(outcome.adjudications, outcome.standing),
         "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
     }
 

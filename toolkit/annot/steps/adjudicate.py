@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
+from annot.adjudication import (
+    WIDE,
+    Pair,
+    assign_adjudicators,
+    queue,
+    shown_assessors,
+    shown_order,
+    unexplained_of,
+)
 from annot.errors import MissingInput
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.material import instructions_of, material_of, tasks_of
@@ -20,7 +28,7 @@ from annot.store.database import Store, open_store
 from annot.store.projects import Project
 from annot.study import guidelines
 from annot.study.made import note, states_of
-from annot.study.outcome import assessors_by_pair, outcome_of
+from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -95,8 +103,22 @@ def pull(ws: Workspace, *, advance: Advance, accept_deletions: bool = False) -> 
             )
 
         hint = "send the disputes with `annot adjudicate push`"
-        return pull_round(
+        pulled = pull_round(
             ws, store, take, round="adjudicate", hint=hint, advance=advance, accept_deletions=accept_deletions
+        )
+        with store.read() as session:
+            outcome = outcome_of(session, ws.settings)
+    return replace(pulled, notes=(*pulled.notes, *_unexplained(outcome)))
+
+
+def _unexplained(outcome: Outcome) -> Iterator[str]:
+    """A word for the lead where an adjudicator left out what the release publishes."""
+    found = unexplained_of(outcome.adjudications, outcome.standing)
+    missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
+    if told := " and ".join(f"{count} {what}" for count, what in missing if count):
+        yield (
+            f"of {found.pairs} pair(s) that were overruled or had grades {WIDE} or more apart, {told}; an adjudicator "
+            "can go back and add it"
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from annot.adjudication import Pair
+from annot.adjudication import Pair, Unexplained, unexplained_of
 from annot.agreement.summaries import AgreementTable
 from annot.errors import InputError, MissingInput
 from annot.records import Judgement
@@ -89,6 +89,8 @@ class Meeting:
     """Pairs of the period that somebody is asked about again, so that nobody may speak of them yet."""
     without_moment: int
     """Pairs whose answers do not say when they were given."""
+    unexplained: Unexplained
+    """Of all that is settled."""
     agreement: AgreementTable
     """Of the period, before adjudication."""
     before: AgreementTable
@@ -140,6 +142,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         ),
         held_back=len(held_back),
         without_moment=len(whole) - len(timed),
+        unexplained=unexplained_of(outcome.adjudications, outcome.standing),
         agreement=_agreement(snapshot, whole, period),
         before=_agreement(snapshot, whole, timed.keys() - period),
     )
