@@ -99,11 +99,11 @@ class Screen:
 
     def __init__(self, page: Any, url: str, text: str) -> None:
         self.page = page
-        self._url = url
+        self.url = url
         self._text = text
 
     def open(self) -> None:
-        self.page.goto(self._url)
+        self.page.goto(self.url)
         self.settle()
 
     def settle(self) -> None:
@@ -118,9 +118,9 @@ class Screen:
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
 
-    def strike(self, key: str, *, alt: bool = False, control: bool = False) -> None:
+    def strike(self, key: str, *, alt: bool = False) -> None:
         """Press a key as a keyboard does it."""
-        strike(self.page, key, alt=alt, control=control)
+        strike(self.page, key, alt=alt)
 
     def choose(self, key: str, value: str) -> None:
         """Press the key and wait until the screen shows its value as chosen."""
@@ -138,6 +138,28 @@ class Screen:
             arg=before,
         )
         self.settle()
+
+    def change_the_one_before(self, key: str, value: str) -> None:
+        """Go back to the pair before, change its grade and update it, all by keys."""
+        before = self.progress
+        tab_to(self.page, "[aria-label='Previous task']")
+        self.press("Space")
+        self.page.wait_for_function(
+            "before => { const p = document.querySelector('.a-facet h4:nth-child(3)');"
+            " return p && p.textContent !== before; }",
+            arg=before,
+        )
+        self.page.wait_for_selector("[data-testid=bottombar-update-button]")
+        self.page.wait_for_selector(f"{self._text} .htx-highlight")
+        self.choose(key, value)
+        self.page.wait_for_selector("[data-testid=bottombar-update-button]:not([disabled])")
+
+        def updated(response: Any) -> bool:
+            return response.request.method == "PATCH" and "/annotations" in response.url
+
+        with self.page.expect_response(updated) as taken:
+            self.press("Control+Enter")
+        assert taken.value.status == 200
 
     def submit_last(self) -> None:
         with written(self.page):
@@ -180,13 +202,42 @@ class Screen:
         return [mark["text"] for mark in strong]
 
 
-def strike(page: Any, key: str, *, alt: bool = False, control: bool = False) -> None:
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until the keys go there."""
+    for _ in range(30):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+@contextmanager
+def followed_link(studio: Studio, chromium: Any, project: int, size: tuple[int, int]) -> Iterator[Screen]:
+    """A fresh browser in which a person has opened the link of their letter, and signed in by keyboard."""
+    studio.account("browsing")
+    context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+    page = context.new_page()
+    with studio.gateway() as gateway:
+        screen = Screen(page, gateway.labelling_url(project), ".a-cand")
+    try:
+        page.goto(screen.url)
+        tab_to(page, "input[name=email]")
+        page.keyboard.type("browsing@example.org")
+        tab_to(page, "input[name=password]")
+        page.keyboard.type(studio.password("browsing"))
+        page.keyboard.press("Enter")
+        screen.settle()
+        yield screen
+    finally:
+        context.close()
+
+
+def strike(page: Any, key: str, *, alt: bool = False) -> None:
     """Press a key as a keyboard does it, which brings the browser's own doing with it: Alt and a letter go to a place
-    on the page, Ctrl and Enter end a line of text too."""
-    code, number, letters = ("Enter", 13, "\r") if key == "Enter" else (f"Key{key.upper()}", ord(key.upper()), key)
-    event = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": 1 * alt + 2 * control}
+    on the page."""
+    event = {"key": key, "code": f"Key{key.upper()}", "windowsVirtualKeyCode": ord(key.upper()), "modifiers": 1 * alt}
     session = page.context.new_cdp_session(page)
-    text = {"unmodifiedText": letters} if alt else {"text": letters, "unmodifiedText": letters}
+    text = {"unmodifiedText": key} if alt else {"text": key, "unmodifiedText": key}
     session.send("Input.dispatchKeyEvent", {**event, **text, "type": "keyDown"})
     session.send("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
     session.detach()

@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from annot.errors import InputError
@@ -15,6 +16,7 @@ from annot.labelstudio.screens import (
     check_predictions,
     facets_screen,
     instructions_html,
+    label_instructions_html,
     screen_of,
 )
 from annot.settings import Settings
@@ -156,6 +158,31 @@ def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     assert "<img" not in made
     assert made.index("Judging</h1>") < made.index("<h2>Keys</h2>") < made.index("Near-identical"), "the task first"
     assert "Ctrl+Enter" in made
+
+
+def test_instructions_read_the_same_without_any_style() -> None:
+    """Label Studio strips styles: the number of a point and the gap behind a block are in the text."""
+    page = "# One pair\n\nFirst.\n\n1. read **it**\n2. submit\n\n- this\n- that\n\n> quoted\n"
+    made = instructions_html([page], scale_names=SCALE, labels=LABELS, language="en", screen="judge").replace("\n", "")
+    gap = '<br class="a-gap">'
+    assert made.startswith(
+        f"<h1>One pair</h1>{gap}<p>First.</p>{gap}<ol><li>1. read <strong>it</strong></li><li>2. submit</li></ol>{gap}"
+        f"<ul><li>• this</li><li>• that</li></ul>{gap}<blockquote><p>quoted</p></blockquote>{gap}<h2>Keys</h2>{gap}"
+    )
+
+
+def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
+    pages = [
+        instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
+        for screen in get_args(controls.Screen)
+        if screen != "facets"
+    ]
+    of_labels = label_instructions_html("# Labels", labels=LABELS)
+    for made in (*pages, of_labels):
+        assert "<b>F5</b>" in made
+        assert "Thank you! Please tell the project lead" in made
+    assert "the clicked sentence is background" in of_labels
+    assert "pair" not in of_labels
 
 
 def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:

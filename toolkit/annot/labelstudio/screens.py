@@ -143,10 +143,8 @@ def instructions_html(
 
 def label_instructions_html(page: str, *, labels: Sequence[str]) -> str:
     """The page (Markdown) for those who correct labels, with the keys of the labels behind it."""
-    keys = "".join(
-        f"<tr><td><b>{one.key}</b></td><td>{html.escape(one.value)}</td></tr>" for one in controls.label_keys(labels)
-    )
-    return _in_text("\n".join([*_read([page]), f"<h2>Keys</h2><table>{keys}</table>"]))
+    values = {"screen": "facets", "controls": controls, "label_keys": controls.label_keys(labels)}
+    return _in_text("\n".join([*_read([page]), render("keys.html.j2", values, overrides=None).strip()]))
 
 
 def _read(pages: Sequence[str]) -> list[str]:
