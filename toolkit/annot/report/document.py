@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annot.report.cells import Number
 from annot.report.figures import Drawing
 
 
@@ -19,6 +20,23 @@ class Table:
     notes: tuple[str, ...] = ()
     numeric_from: int = 1
     """The first column that holds numbers; the ones before it hold names."""
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether a figure has an interval."""
+        return any(isinstance(cell, Number) and cell.ends is not None for row in self.rows for cell in row)
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption, which stands above the table."""
+        first, dot, _ = self.caption.partition(". ")
+        return first + dot.strip()
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """What explains the table: the rest of the caption, and the notes."""
+        rest = self.caption.partition(". ")[2]
+        return (rest, *self.notes) if rest else self.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,8 @@ class Section:
     title: str
     paragraphs: tuple[str, ...] = ()
     blocks: tuple[Table | Figure | SideBySide, ...] = ()
+    method: tuple[str, ...] = ()
+    """How its figures were made, below them."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
