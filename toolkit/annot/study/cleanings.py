@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.formats.cleaned import Cleaned, CleanedCounts, counts_of, kinds
-from annot.formats.json_lines import json_lines
+from annot.formats.json_lines import AS_JSON, json_lines
 from annot.study.workspace import write_file
 
 MOST = 1_000
@@ -68,5 +68,5 @@ class CleaningCount:
         if folder is None or not self._first:
             return Cleanings(counts, None, 0)
         path = folder / f"cleaned-{content[:12]}.jsonl"
-        write_file(path, json_lines(one._asdict() for one in self._first))
+        write_file(path, json_lines(one._asdict() for one in self._first).encode("utf-8", AS_JSON))
         return Cleanings(counts, str(path), len(self._first))
