@@ -214,8 +214,8 @@ def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
 
 def test_texts_that_differ_from_the_release_are_counted_and_shown(imported: tuple[Path, Result], shared: Path) -> None:
     folder, told = imported
-    raw = [json.loads(line) for line in (shared / "csfcube/abstracts-csfcube-preds.jsonl").open(encoding="utf-8")]
-    by_id = {str(paper["paper_id"]): paper for paper in raw}
+    raw = (shared / "csfcube/abstracts-csfcube-preds.jsonl").read_text(encoding="utf-8").splitlines()
+    by_id = {str(paper["paper_id"]): paper for paper in map(json.loads, raw)}
     cleaned = told.data["cleaned"]
     counts = cleaned["counts"]
     assert (counts["papers"], counts["abstracts"], counts["titles"], counts["other_number"]) == (115, 111, 4, 50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annot.formats.cleaning import Way, ways
@@ -55,7 +56,8 @@ def cleaned(
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
 
 
-class CleanedCounts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CleanedCounts:
     """How many papers were cleaned."""
 
     papers: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from annot.formats.cleaned import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.json_lines import AS_JSON, json_lines
@@ -15,7 +15,8 @@ MOST = 1_000
 """Papers that are written down with their texts before and after; all of them are counted."""
 
 
-class Cleanings(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cleanings:
     """How many papers were cleaned, and where to see them."""
 
     counts: CleanedCounts
