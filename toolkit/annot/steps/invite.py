@@ -16,7 +16,7 @@ from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.studio_records import labelling_url
 from annot.names import check_name
 from annot.records import Assessor
-from annot.report.words import counted, listed
+from annot.report.words import listed
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.projects import Project
@@ -192,5 +192,4 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
         "their_words": THEIR_WORDS[one.role],
         "shown": settings.adjudication.ratings == "shown",
         "shared": not isolated(ws),
-        "counted": counted,
     }

@@ -35,6 +35,7 @@ from annot.study.ledger import LedgerFile, read_ledger_file
 from annot.study.old_database import database_of, newest_backup
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
+from annot.templating import counted
 
 LATER_SECONDS = 2.0
 """An answer that was last changed so long after it was made was given more than once."""
@@ -166,7 +167,7 @@ def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str],
     known |= {query.query_id: query for query in queries.read_queries(session)}
     unknown = sorted(planned - known.keys())
     if unknown:
-        lost.append(f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries")
+        lost.append(f"chosen sentences, corrected labels and types of papers of {counted(len(unknown), 'query')}")
     known |= {name: _query(ws, session, name) for name in unknown}
     return [known[name] for name in sorted(known)]
 

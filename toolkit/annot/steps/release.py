@@ -21,7 +21,6 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
-from annot.report.words import counted
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
@@ -32,6 +31,7 @@ from annot.study.made import ANSWERS_FILE, note
 from annot.study.own_words import consent, own_words
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
+from annot.templating import counted
 
 NEEDED = {
     "creators": "the names of its makers, as they want to be named in public",
