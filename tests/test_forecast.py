@@ -87,7 +87,12 @@ def test_days_without_work_slow_the_pace_and_old_ones_fall_out_of_the_window() -
 def test_the_clock_is_an_argument_in_any_time_zone() -> None:
     given = steady("a1", per_day=50, days=6)
     expected = forecast(given, {"a1": 100}, now=NOW, rules=RULES)
-    assert forecast(given, {"a1": 100}, now=NOW.astimezone(timezone(timedelta(hours=9))), rules=RULES) == expected
+    elsewhere = forecast(given, {"a1": 100}, now=NOW.astimezone(timezone(timedelta(hours=3))), rules=RULES)
+    assert elsewhere == expected
+    # At 18:00 in London it is the next day in Tokyo: the date is that of who asks.
+    later = forecast(given, {"a1": 100}, now=NOW.astimezone(timezone(timedelta(hours=9))), rules=RULES)
+    assert (expected.finish.date, later.finish.date) == ("2031-03-16", "2031-03-17")
+    assert later.hours_left == expected.hours_left
     # A judgement whose server's clock is ahead of ours belongs to today.
     ahead = [*given, judgement(999, days_ago=-0.01)]
     assert forecast(ahead, {"a1": 100}, now=NOW, rules=RULES).assessors[0].pairs_per_day == pytest.approx(301 / 6)

@@ -26,10 +26,16 @@ def brought(new: int, *, changed: int = 0, open: int, notes: tuple[str, ...] = (
 
 def rounds(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int]:
     """What is shown and told while these pulls come one after the other, and the number of waits."""
+    return watched(*pulls)[:3]
+
+
+def watched(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int, list[tuple[bool, str]]]:
+    """The same, and what is said after each pull."""
     coming = list(pulls)
     shown: list[Pulled] = []
     told: list[str] = []
     waits: list[float] = []
+    after: list[tuple[bool, str]] = []
 
     def pull(seen: dict[int, Seen]) -> Pulled:
         given = coming.pop(0)
@@ -39,10 +45,13 @@ def rounds(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int]:
         seen[1] = Seen(1, "2026-11-21T10:00:00.000000Z", frozenset())
         return given
 
-    watch(pull, every=7, wait=waits.append, show=shown.append, tell=told.append)
+    def pulled(news: bool, trouble: str) -> None:
+        after.append((news, trouble))
+
+    watch(pull, every=7, wait=waits.append, show=shown.append, tell=told.append, after=pulled)
     assert not coming
     assert set(waits) <= {7}
-    return shown, told, len(waits)
+    return shown, told, len(waits), after
 
 
 def test_it_pulls_until_everything_is_judged_and_shows_only_what_is_new() -> None:
@@ -87,6 +96,11 @@ def test_a_server_that_is_away_at_first_is_an_error() -> None:
         rounds(BUSY, AWAY)
 
 
+def test_after_each_pull_the_page_gets_to_know_how_it_went() -> None:
+    *_, after = watched(brought(1, open=2), AWAY, brought(0, open=2, notes=("a note",)), BUSY, brought(2, open=0))
+    assert after == [(True, ""), (False, AWAY.message), (False, ""), (False, BUSY.message), (True, "")]
+
+
 def test_one_line_tells_what_came(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     coming = [brought(3, changed=1, open=4, notes=("a note",)), brought(0, open=0)]
     monkeypatch.setattr(pulling, "pull", lambda *_, **__: coming.pop(0))
@@ -95,7 +109,8 @@ def test_one_line_tells_what_came(ws: Workspace, annot: Run, monkeypatch: pytest
     result = annot("pull", "--watch")
     assert result.exit_code == 0
     assert result.stdout[10:] == "a1 3 new and 1 changed; 4 to come\n"
-    assert result.stderr == "a note\nevery planned judgement is there\n"
+    page = f"page: {(ws.cache / 'status.html').as_uri()}\n"
+    assert result.stderr == f"{page}a note\nevery planned judgement is there\n"
 
 
 def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,4 +121,5 @@ def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypat
 
     monkeypatch.setattr(pulling, "pull", interrupted)
     result = annot("pull", "--watch")
-    assert (result.exit_code, result.stderr) == (130, "stopped watching; what was pulled is kept\n")
+    assert result.exit_code == 130
+    assert result.stderr.endswith("\nstopped watching; what was pulled is kept\n")

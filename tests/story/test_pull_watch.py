@@ -76,7 +76,7 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pull
         return pull.pull(study.workspace, advance=quietly, seen=seen)
 
     with suppress(Enough):
-        watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append)
+        watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append, after=lambda news, trouble: None)
     assert not coming
     return shown, told
 

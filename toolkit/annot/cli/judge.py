@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
 from annot.cli.output import Answer, needs_a_person, progress, table, told
+from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -172,12 +173,16 @@ def push(
 
 
 @command("status", csv=True)
-def status(ws: "Workspace") -> Answer:
+def status(
+    ws: "Workspace",
+    page: Annotated[bool, flag("--page", "Also write a page with each person's progress, for a browser.")] = False,
+) -> Answer:
     """Print how far the study is, from what has been pulled."""
     from annot.steps import status as step
 
     found = step.status(ws)
-    return Answer(found, told("status", found=found))
+    notes = (f"page: {status_page(ws).write().as_uri()}",) if page else ()
+    return Answer(found, told("status", found=found), notes)
 
 
 @command("forecast")

@@ -16,6 +16,7 @@ from annot.errors import InputError
 
 if TYPE_CHECKING:
     from annot.exchange.collecting import Seen
+    from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
 
@@ -53,11 +54,28 @@ def pull(
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
 
 
+def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
+    """The page of `annot status`; every: seconds between two pulls."""
+    from annot.report.status_page import Said
+    from annot.report.words import sentences
+    from annot.steps.status import status
+    from annot.steps.status_page import StatusPage
+
+    def said() -> Said:
+        found = status(ws)
+        return Said(found.next_command, sentences("status.notices", found=found))
+
+    return StatusPage(ws, said, every=every)
+
+
 def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     from annot.exchange.hints import listening
     from annot.exchange.recording import Pulled
     from annot.steps import pull as step
     from annot.steps.watch import watch
+
+    every = ws.settings.watch.every
+    page = status_page(ws, every=every)
 
     def pull(seen: "dict[int, Seen]") -> Pulled:
         try:
@@ -72,10 +90,18 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     def show(pulled: Pulled) -> None:
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
+    def after(news: bool, trouble: str) -> None:
+        page.renew(news=news, trouble=trouble)
+        if not as_json:
+            WAITING.stay(f"{datetime.now():%H:%M:%S}  {page.line}")
+
+    say(f"page: {page.path.as_uri()}")
     try:
         with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
-            watch(pull, every=ws.settings.watch.every, wait=wait, show=show, tell=say)
+            watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
     except KeyboardInterrupt:
+        page.finish()
         say("stopped watching; what was pulled is kept")
         raise typer.Exit(130) from None
+    page.finish()
     say("every planned judgement is there")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -46,6 +47,14 @@ class Waiting:
                 sys.stderr.write(ERASE)
                 sys.stderr.flush()
                 self._shown = False
+
+    def stay(self, text: str) -> None:
+        """Show a line until something is to be printed or the next line comes; nothing without a terminal."""
+        if sys.stderr.isatty():
+            with self._lock:
+                sys.stderr.write(f"{ERASE}{text[: shutil.get_terminal_size().columns - 1]}")
+                sys.stderr.flush()
+                self._shown = True
 
     def _show(self) -> None:
         while not self._over.wait(STEP):

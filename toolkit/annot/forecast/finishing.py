@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -85,4 +85,4 @@ def ages_of(given: Sequence[Judgement], now: datetime) -> Array:
 
 
 def _date(now: datetime, days: float) -> str:
-    return (now.astimezone(UTC) + timedelta(days=days)).date().isoformat()
+    return (now + timedelta(days=days)).date().isoformat()

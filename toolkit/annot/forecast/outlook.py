@@ -10,7 +10,7 @@ from annot.stats.values import Estimate, Undefined, Value
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The date, ISO 8601, in UTC, of the last judgement, with the interval's two dates."""
+    """The date, ISO 8601, of the last judgement, with the interval's two dates; in the time zone of the clock given."""
 
     date: str | Undefined
     interval: tuple[str, str] | Undefined

@@ -107,3 +107,8 @@ class Delivery(NamedTuple):
 def labelling_url(server: str, project_id: int) -> str:
     """The link to give to the person whose project it is: it opens the stream of tasks and nothing else."""
     return f"{server}/projects/{project_id}/data?labeling=1"
+
+
+def project_url(server: str, project_id: int) -> str:
+    """The link for the lead: it opens the project with all of its tasks."""
+    return f"{server.rstrip('/')}/projects/{project_id}/data"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annot.report import cells
-from annot.report.text import share_done, table_text, wrapped
-from annot.report.words import counted, table
+from annot.report.text import bar, share_done, table_text, wrapped
+from annot.report.words import counted, sentences, table
 from annot.templating import render
 
 
@@ -30,5 +30,8 @@ def told(name: str, **values: Any) -> str:
     """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
     figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
-    words = {"aligned": aligned, "counted": counted, "share_done": share_done, "table": printed, "wrapped": wrapped}
+    words = {
+        **{"aligned": aligned, "bar": bar, "counted": counted, "sentences": sentences},
+        **{"share_done": share_done, "table": printed, "wrapped": wrapped},
+    }
     return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")

@@ -16,6 +16,8 @@ NARROWEST = 60
 """Columns below which a table of several columns becomes blocks of lines."""
 LEAST = 12
 """Columns that a wrapped column of words has at least."""
+BAR = 20
+"""Columns of a bar that shows how much is done."""
 LONGEST_LINE = 100
 """Columns of a sentence, however wide the terminal is."""
 _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
@@ -79,6 +81,16 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
 def share_done(part: int, whole: int) -> str:
     """Whole percent, rounded down: only what is finished is at 100%."""
     return f"{100 * part // whole}%" if whole else "-"
+
+
+def bar(part: int, whole: int) -> str:
+    """A bar of `BAR` columns, full only when all is done.
+
+    >>> bar(5, 8)
+    '████████████░░░░░░░░'
+    """
+    full = BAR * part // whole if whole else 0
+    return "█" * full + "░" * (BAR - full)
 
 
 def without_minus_zero(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from annot.report.forecast import describe as describe
 from annot.study.progress import Look, progress_of
@@ -11,6 +11,6 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Look:
-    """Look. Raises MissingInput when nothing is planned."""
+def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Look:
+    """Look; days are those of the clock's time zone. Raises MissingInput when nothing is planned."""
     return progress_of(read_snapshot(ws), now=clock())

@@ -16,12 +16,14 @@ def watch(
     wait: Callable[[float], None],
     show: Callable[[Pulled], None],
     tell: Callable[[str], None],
+    after: Callable[[bool, str], None],
 ) -> None:
     """Pull, show what is new, wait, and again, until every planned judgement is there.
 
     pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
     every: seconds from one pull to the next; wait: waits at most so long.
     show: is given the people with something new, and the notes that were not shown before.
+    after: called after each pull: whether it brought something, and why it did not succeed, or "".
 
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
     is waited for is told once. Raises StudioError where the first pull finds no server.
@@ -40,6 +42,7 @@ def watch(
             before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
             if trouble != before:
                 tell(f"{error.message}; trying again every {every:g} s")
+            after(False, error.message)
         else:
             if trouble:
                 tell("pulling again")
@@ -49,6 +52,7 @@ def watch(
             rows = tuple(row for row in pulled.assessors if row.new or row.changed)
             if rows or notes:
                 show(Pulled(rows, notes, open=pulled.open))
+            after(bool(rows), "")
             if pulled.open == 0:
                 return
         wait(every)

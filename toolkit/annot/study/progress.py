@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -64,6 +65,8 @@ class RunningAgreement:
 
     n_pairs: int
     n_queries: int
+    n_papers: int
+    """Query papers with a complete pair."""
     missing: str
     level: float
     """Of the intervals."""
@@ -101,8 +104,56 @@ class Look:
     currency: str
 
 
-def progress_of(snapshot: Snapshot, *, now: datetime) -> Look:
-    """The study at this moment. Raises MissingInput when nothing is planned."""
+def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
+    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
+    if not snapshot.outcome.of_answered_pairs:
+        return None
+    table = agreement_of(snapshot, coefficients=HEADLINE)
+    together = next((group for group in table.groups if group.name == TOGETHER), None)
+    if together is None or together.n_pairs == 0:
+        return None
+    return RunningAgreement(
+        n_pairs=together.n_pairs,
+        n_queries=together.n_queries,
+        n_papers=papers_with_complete_pairs(snapshot),
+        missing=table.missing,
+        level=snapshot.ws.settings.agreement.level,
+        figures=tuple(_running(name, together.before[name]) for name in table.headline),
+    )
+
+
+def papers_with_complete_pairs(snapshot: Snapshot) -> int:
+    """How many query papers have a pair that all of its assessors have answered."""
+    papers = snapshot.papers
+    return len({papers[judgement.query_id] for judgement in snapshot.outcome.of_answered_pairs})
+
+
+class AgreementSoFar:
+    """The running agreement from so many query papers on, computed only when what it is made of has changed."""
+
+    def __init__(self, *, least_papers: int) -> None:
+        self._least_papers = least_papers
+        self._made_of: object = None
+        self._found: RunningAgreement | None = None
+
+    def __call__(self, snapshot: Snapshot) -> RunningAgreement | None:
+        """The agreement of this snapshot; None as `running_agreement` has it, and of too few papers."""
+        if papers_with_complete_pairs(snapshot) < self._least_papers:
+            return None
+        outcome = snapshot.outcome
+        made_of = (outcome.of_answered_pairs, outcome.decisions, set(outcome.unjudgeable), snapshot.queries)
+        if made_of != self._made_of:
+            self._made_of, self._found = made_of, running_agreement(snapshot)
+        return self._found
+
+
+def progress_of(
+    snapshot: Snapshot,
+    *,
+    now: datetime,
+    agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement,
+) -> Look:
+    """The study at this moment, with dates in the time zone of `now`. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
@@ -127,7 +178,7 @@ def progress_of(snapshot: Snapshot, *, now: datetime) -> Look:
             for name in names
         ),
         queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
-        agreement=_agreement(snapshot),
+        agreement=agreement(snapshot),
         settling=_settling(snapshot, rules),
         forecast=forecast(
             answers.values(),
@@ -161,23 +212,6 @@ def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
     hours = settling_hours(rate, len(outcome.open), rules)
     return DisputesSeen(
         len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
-    )
-
-
-def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
-    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
-    if not snapshot.outcome.of_answered_pairs:
-        return None
-    table = agreement_of(snapshot, coefficients=HEADLINE)
-    together = next((group for group in table.groups if group.name == TOGETHER), None)
-    if together is None or together.n_pairs == 0:
-        return None
-    return RunningAgreement(
-        n_pairs=together.n_pairs,
-        n_queries=together.n_queries,
-        missing=table.missing,
-        level=snapshot.ws.settings.agreement.level,
-        figures=tuple(_running(name, together.before[name]) for name in table.headline),
     )
 
 

@@ -139,10 +139,10 @@ class Workspace:
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
 
 
-def write_file(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
 
-    A file that holds it already stays as it is.
+    A file that holds it already stays as it is. private: its owner alone can read it.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
@@ -155,9 +155,10 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes a private file; what the workspace holds is as readable as any other file of its owner.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
+        if not private:
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

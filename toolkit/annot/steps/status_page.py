@@ -1,0 +1,99 @@
+"""The page that a lead leaves open while people judge: `.annot/status.html`, written again and again.
+
+It is in the folder of what can be made again, so it is in no backup and no release, and git ignores it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from annot.report.status_page import LEAST_PAPERS, Moment, Said, page
+from annot.report.text import bar, share_done
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.study.by_day import by_day
+from annot.study.progress import AgreementSoFar, Look, papers_with_complete_pairs, progress_of
+from annot.study.snapshot import snapshot_of
+from annot.study.workspace import Workspace, write_file
+
+PAGE = "status.html"
+MINUTE = 60.0
+"""Seconds between two pages at least."""
+_WRITTEN = re.compile(r'data-written="([^"]+)"')
+HEAD = 500
+"""Characters in which a page says when it was written."""
+
+
+class StatusPage:
+    """The page of one study, as one process writes it."""
+
+    def __init__(
+        self,
+        ws: Workspace,
+        said: Callable[[], Said],
+        *,
+        every: float = MINUTE,
+        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        zone: tzinfo | None = None,
+    ) -> None:
+        """said: what `annot status` says now. every: seconds between two pulls. zone: the lead's; None is that of the
+        machine."""
+        self.path = (ws.cache / PAGE).absolute()
+        self.line = ""
+        """The study in one line, as it was when it was last looked at."""
+        self._ws, self._said, self._clock, self._zone = ws, said, clock, zone
+        self._every = max(every, MINUTE)
+        self._agreement = AgreementSoFar(least_papers=LEAST_PAPERS)
+        self._behind = False
+
+    def renew(self, *, news: bool, trouble: str = "") -> None:
+        """Write the page, unless one was written less than a minute ago, by whatever process.
+
+        news: whether something was pulled. trouble: why nothing could be.
+        """
+        self._behind = self._behind or news
+        age = self._age()
+        if age is None or not 0 <= age < MINUTE:
+            self.write(trouble=trouble)
+
+    def finish(self) -> None:
+        """Write what came since the last page."""
+        if self._behind:
+            self.write()
+
+    def write(self, *, trouble: str = "") -> Path:
+        """Write the page now."""
+        ws, said = self._ws, self._said()
+        now = self._clock().astimezone(self._zone)
+        with open_store(ws.database_url, create=False) as store, store.read() as session:
+            snapshot = snapshot_of(session, ws)
+            changed_at = {one.record: one.changed_at for one in judgements.read_sourced(session, payload=False)}
+        look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
+        days = by_day(snapshot, changed_at, now=now, zone=self._zone)
+        papers = papers_with_complete_pairs(snapshot)
+        moment = Moment(now, every=self._every, trouble=trouble)
+        text = page(snapshot, look, days, said, moment, papers=papers, overrides=ws.root / "templates")
+        write_file(self.path, text, private=True)
+        self.line = line(look) if look else ""
+        self._behind = False
+        return self.path
+
+    def _age(self) -> float | None:
+        """Seconds since the page on disk was written; None where there is none."""
+        try:
+            with self.path.open(encoding="utf-8") as file:
+                written = _WRITTEN.search(file.read(HEAD))
+            return (self._clock() - datetime.fromisoformat(written[1])).total_seconds() if written else None
+        except (FileNotFoundError, ValueError):
+            return None
+
+
+def line(look: Look) -> str:
+    """The study in one line."""
+    share = share_done(look.judged, look.assigned)
+    people = ", ".join(f"{one.assessor} {one.judged}/{one.assigned}" for one in look.assessors)
+    done = f"{bar(look.judged, look.assigned)} {look.judged} of {look.assigned} ({share})"
+    return f"{done}  {look.settling.open} disputes open  {people}"
