@@ -28,7 +28,9 @@ named; and the mean loss of that method, or of all. Measured with 200 studies:
     few papers       12    0.0    0.0  100.0         0.032
     at the edge      12    1.5    1.0   97.5    1.5  0.058
     one in ten       12   90.0    0.0   10.0   90.0  0.137
+    clumped           6    6.0    0.0   94.0    6.0  0.114
     clumped          12   26.5    0.0   73.5   26.5  0.117
+    clumped          25   83.0    0.0   17.0   83.0  0.115
 """
 
 from __future__ import annotations

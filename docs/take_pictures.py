@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from annot.exchange.connection import connect, passwords_file
+from annot.labelstudio.accounts import read_passwords
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -27,8 +28,7 @@ def take(page: Page, ws: Workspace, round: projects.Round, person: str) -> None:
         task_id = min(projects.read_tasks(session, project.project).values())
         (account,) = [one.account for one in people.read_assessors(session) if one.assessor == person]
     assert account is not None
-    lines = passwords_file(ws).read_text(encoding="utf-8").splitlines()
-    password = dict(line.split("\t") for line in lines)[account]
+    password = read_passwords(passwords_file(ws))[account]
     with connect(ws) as gateway:
         url = gateway.url
     page.goto(f"{url}/user/login/")

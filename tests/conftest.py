@@ -13,6 +13,7 @@ import hypothesis
 import postgres
 import pytest
 from annot.labelstudio import patience
+from annot.report import figures
 from free_ports import FreePorts, held_ports
 from needs import unavailable
 
@@ -61,6 +62,15 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(scope="module")
+def undrawn() -> Iterator[None]:
+    """Pages of this file's tests have empty figures: drawing takes most of the time of a report, and of a release."""
+    empty = figures.Drawing('<svg viewBox="0 0 1 1"></svg>', '<svg viewBox="0 0 1 1"></svg>')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "_drawn", lambda height, paint, *, narrow=None: empty)
+        yield
 
 
 @pytest.fixture

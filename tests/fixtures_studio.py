@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 from annot.errors import StudioError
 from annot.labelstudio import installing, server
-from annot.labelstudio.accounts import make_accounts
+from annot.labelstudio.accounts import make_accounts, read_passwords
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload, ProjectSpec
@@ -100,14 +100,13 @@ class Studio:
         """The account `<name>@example.org`, made on the first call."""
         with self.gateway() as gateway:
             address = f"{name}@example.org"
-            (token,) = make_accounts(self.url, [address], invitation=gateway.invitation, passwords=self.passwords)
+            (token,) = make_accounts(self.url, {name: address}, invitation=gateway.invitation, passwords=self.passwords)
         with self.gateway(token) as gateway:
             return Account(address, gateway.whoami(), token)
 
     def password(self, name: str) -> str:
         """The password of `account(name)`."""
-        lines = dict(line.split("\t") for line in self.passwords.read_text(encoding="utf-8").splitlines())
-        return lines[f"{name}@example.org"]
+        return read_passwords(self.passwords)[f"{name}@example.org"]
 
     def end_what_was_abandoned(self) -> None:
         """Wait until the server has done what clients asked for that were killed: it goes on with it without them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.assessor_effect import on_runs
+from annot.assessor_effect import on_runs, random_assessors
 from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.errors import InputError
@@ -35,7 +36,6 @@ SETTINGS = EffectSettings(
     relevant_from=2,
     n_random=100,
     alpha=0.05,
-    exact_up_to=12,
     permutations=1000,
     level=0.95,
     seed=13,
@@ -236,8 +236,8 @@ def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
     (swap,) = against.swaps
     assert (swap.better, swap.worse, swap.significant_in) == ("one", "other", ("A", "final"))
     # Ten queries, all one way: 2 of 2^10 flips are as far out.
-    assert swap.first.p_value == swap.second.p_value == 2 / 2**10
-    assert swap.first.mean_difference == -swap.second.mean_difference == 1.0
+    assert swap.first.p_corrected == swap.second.p_corrected == 2 / 2**10
+    assert swap.first.mean == -swap.second.mean == 1.0
     assert comparison(found, "B").tau == 1.0
     assert comparison(found, "B").swaps == ()
 
@@ -258,6 +258,45 @@ def test_facets_of_one_paper_turn_round_together() -> None:
     assert (against.reversed_pairs, against.significant, against.swaps) == (1, {"A": 0, "final": 0}, ())
     assert means(found)["A"] == {"one": 1.0, "other": 0.0}
     assert found.random_assessors.with_swap == 0
+
+
+def step_down(values: np.ndarray, *, alpha: float) -> tuple[int, int]:
+    """How many of all pairs of rows differ by Westfall and Young's algorithm 2.8 under all flips, and how many by the
+    test of each pair alone."""
+    rows = [values[a] - values[b] for a, b in itertools.combinations(range(len(values)), 2)]
+    n = values.shape[1]
+    flips = np.array(list(itertools.product((1, -1), repeat=n)))
+
+    def t(row: np.ndarray) -> np.ndarray:
+        flipped = flips * row
+        return np.abs(flipped.mean(axis=1) / (flipped.std(axis=1, ddof=1) / np.sqrt(n)))
+
+    under = sorted((t(row) for row in rows), key=lambda of: -of[0])
+    p_values = [np.mean(np.max(under[at:], axis=0) >= under[at][0] - 1e-9) for at in range(len(rows))]
+    return sum(np.maximum.accumulate(p_values) <= alpha), sum(np.mean(of >= of[0] - 1e-9) <= alpha for of in under)
+
+
+def test_significant_is_what_holds_over_all_pairs_of_runs() -> None:
+    runs, judgements, qrels = study(n_queries=10, n_docs=30, noise=[0.8, 0.9, 1.1, 1.3, 1.6, 2.0], seed=2)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    found_of = (evaluate(run, qrels, convention="csfcube", relevant_from=2, ties="order") for run in runs.values())
+    values = np.array([[one.values["NDCG%20"] for one in of.queries] for of in found_of])
+    held, alone = step_down(values, alpha=SETTINGS.alpha)
+    assert 0 < held < alone
+    assert comparison(found, "A").significant["final"] == held
+
+
+def test_random_choices_are_looked_at_twice_only_to_save_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the two assessors likes what the worst run ranks first, which the final grades hardly tell from others."""
+    runs, judgements, qrels = study(n_queries=10, n_docs=30, noise=[0.8, 0.9, 1.1, 1.3, 1.6, 2.0], seed=2)
+    first = {(query_id, doc.doc_id) for query_id, ranking in runs["r5"].items() for doc in ranking[:9]}
+    liked = [replace(one, grade=3 * ((one.query_id, one.doc_id) in first)) for one in judgements]
+    given = [one if one.assessor == "a2" else other for one, other in zip(judgements, liked, strict=True)]
+    settings = replace(SETTINGS, permutations=200)
+    found = assessor_effect_on_runs(runs, given, qrels, settings)
+    monkeypatch.setattr(random_assessors, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
+    assert assessor_effect_on_runs(runs, given, qrels, settings) == found
+    assert any(one.final.p_corrected > SETTINGS.alpha for one in found.random_assessors.swaps)
 
 
 def test_a_swap_needs_significance_on_one_side_at_least() -> None:
@@ -290,7 +329,7 @@ def test_random_choices_of_two_opposed_assessors_lie_between_them_and_their_swap
     )
     swap = next(one for one in found.random_assessors.swaps if (one.better, one.worse) == ("other", "one"))
     # The final order is significant, so each reversal is a swap; the two are alike under a random choice.
-    assert swap.final.p_value == 2 / 2**10
+    assert swap.final.p_corrected == 2 / 2**10
     assert swap.n_reversed == swap.n_significant <= found.random_assessors.with_swap
     assert swap.n_reversed / 300 == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 300))
     low, high = found.random_assessors.means["one"]

@@ -13,13 +13,14 @@ import pytest
 from annot.errors import InputError
 from annot.selection.choosing import Choice, choose
 from annot.selection.evenness import even_choice, keys_of
-from annot.selection.sampling import sample
+from annot.selection.sampling import periods_of, sample
 from annot.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
 from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-PERIODS = Settings().queries.periods
+PERIODS = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
+"""CSFCube's (annotator guidelines, 1.4)."""
 FACETS = ("background", "method", "result")
 PAPER_TYPES = Settings().queries.types
 YEARS = [(f"p{number:03}", 1994 + number % 26) for number in range(400)]
@@ -100,6 +101,40 @@ def test_periods_that_overlap_or_run_backwards_and_doubled_ids_are_refused() -> 
     with pytest.raises(InputError, match="twice") as caught:
         sample([("a", 1994), ("b", 1994), ("a", None)], periods=PERIODS, per_period=2, seed=1)
     assert caught.value.faults == ("a",)
+
+
+def test_periods_of_a_corpus_of_csfcubes_years_are_those_of_csfcube() -> None:
+    assert periods_of(Counter(year for _, year in YEARS)) == PERIODS
+
+
+@pytest.mark.parametrize(
+    ("years", "expected"),
+    [
+        ({2020: 1, 2021: 5, 2022: 9, 2023: 1, 2024: 2}, tuple((year, year) for year in range(2020, 2025))),
+        ({2023: 7}, ((2023, 2023),)),
+        ({1990: 3, 2010: 3}, ((1990, 1994), (2007, 2010))),
+        ({801: 4, 2001: 5, 2002: 5}, ((2001, 2001), (2002, 2002))),
+        ({1066: 1, 2001: 150, 2002: 150, 3000: 1}, ((2001, 2001), (2002, 2002))),
+        ({}, ()),
+        ({-5: 3}, ()),
+    ],
+)
+def test_periods_follow_from_the_years_but_for_a_few_odd_ones(
+    years: dict[int, int], expected: tuple[tuple[int, int], ...]
+) -> None:
+    assert periods_of(years) == expected
+
+
+@given(st.dictionaries(st.integers(1000, 2100), st.integers(1, 40), min_size=1))
+def test_periods_hold_nearly_all_papers_and_differ_by_a_year_at_most(years: dict[int, int]) -> None:
+    found = periods_of(years)
+    assert 1 <= len(found) <= 5
+    inside = sum(n for year, n in years.items() if any(start <= year <= end for start, end in found))
+    assert inside >= sum(years.values()) * 0.99
+    lengths = {end - start for start, end in found}
+    assert max(lengths) - min(lengths) <= 1
+    drawn = sample([], periods=found, per_period=1, seed=1)
+    assert drawn.outside == 0
 
 
 # The sheet
@@ -270,7 +305,7 @@ def test_a_sheet_without_its_columns_its_rows_or_its_form_is_refused() -> None:
 
 
 def chosen_from(
-    rows: Sequence[SheetRow], count: int, *, share: float = 0.5, seed: int = 13, min_rating: int = 3
+    rows: Sequence[SheetRow], count: int, *, share: float = 0.5, seed: int = 13, min_rating: int | None = 3
 ) -> Choice:
     return choose(
         rows,
@@ -421,9 +456,35 @@ def test_more_queries_than_the_papers_can_give_are_refused_with_the_most_they_ca
     with pytest.raises(InputError, match="at most 3") as caught:
         chosen_from(rows, 4)
     assert caught.value.hint is not None
+    assert "--per-period" in caught.value.hint
     for count, share in ((0, 0.5), (2, 1.5)):
         with pytest.raises(InputError, match="expected"):
             chosen_from(rows, count, share=share)
+
+
+def test_what_to_rate_first_evens_the_periods_out_in_the_order_of_the_sheet() -> None:
+    rows = [
+        row(f"{name}{at}", year=None, period=period, type=None, rating=None, facets=FACETS)
+        for name, period in (("b", "2000-2004"), ("a", "1994-1999"))
+        for at in (3, 1, 2)
+    ]
+    with pytest.raises(InputError, match="none of the 6 papers of the sheet is rated") as caught:
+        chosen_from(rows, 4)
+    # Four queries, half of the papers with two, are three papers.
+    assert caught.value.faults == ("rate first, of 1994-1999: a3, a1", "rate first, of 2000-2004: b3")
+    assert "annot query sample --choose 4" in (caught.value.hint or "")
+    some = [row("c1", year=None, period="1994-1999", facets=FACETS), *rows]
+    with pytest.raises(InputError, match="found 1 eligible") as caught:
+        chosen_from(some, 4)
+    assert caught.value.faults == ("rate first, of 1994-1999: a3", "rate first, of 2000-2004: b3")
+
+
+def test_papers_are_taken_unrated_where_no_rating_is_asked_for() -> None:
+    rows = [row(f"p{at}", type=None, rating=None, facets=FACETS[at % 2 :]) for at in range(6)]
+    found = chosen_from([*rows, row("p9", type=None, rating=None, facets=())], 6, min_rating=None)
+    assert len(found.chosen) == 6
+    assert found.distribution.left_out == (("no facet", 1),)
+    assert found.distribution.by_type == ()
 
 
 def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> None:

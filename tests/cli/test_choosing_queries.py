@@ -117,3 +117,55 @@ def test_the_sheet_counts_cited_papers_of_the_corpus_also_those_that_were_added(
         cited = ({*papers[name].get("citations", ())} & papers.keys()) | ({known} - {name})
         assert int(row["cited"]) == len(cited), name
     assert len({row["cited"] for row in rows}) > 1
+
+
+def test_recent_papers_give_a_sheet_and_papers_without_years_are_told_of(tmp_path: Path) -> None:
+    annot_done("demo", "--corpus-only", "all.jsonl", folder=tmp_path)
+    papers = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
+    for name, years in (("late", range(2020, 2025)), ("undated", [None])):
+        annot_done("init", name, folder=tmp_path)
+        folder = tmp_path / name
+        dated = ({**paper, "year": years[at % len(years)]} for at, paper in enumerate(papers))
+        (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in dated), encoding="utf-8")
+        annot_done("corpus", "add", "papers.jsonl", folder=folder)
+        annot_done("facets", folder=folder)
+    done = annot_done("query", "sample", "--per-period", "3", "--json", folder=tmp_path / "late")
+    assert done.data["papers"] == 15
+    assert "the periods follow from the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
+    refused = annot("query", "sample", folder=tmp_path / "undated")
+    assert refused.exit_code == 2
+    assert "no paper of the corpus has a year" in refused.stderr
+    assert not (tmp_path / "undated" / "queries.csv").exists()
+
+
+def test_straight_after_the_sample_the_next_step_is_told_and_works(study: Callable[[str], Path]) -> None:
+    folder = study("labelled")
+    annot_done("query", "sample", "--per-period", "4", folder=folder)
+    refused = annot("query", "choose", "6", folder=folder)
+    assert refused.exit_code == 2
+    assert "rate first, of " in refused.stderr
+    assert "`annot query sample --choose 6`" in refused.stderr
+    sheet = (folder / "queries.csv").read_bytes()
+    promised = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--dry-run", "--json", folder=folder)
+    assert annot_done("query", "list", "--json", folder=folder).data == []
+    for new in (6, 0):
+        done = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--json", folder=folder)
+        assert done.data["added"] == new
+        assert "6 queries were taken unrated, which is on record" in done.stderr
+        assert [one["query_id"] for one in done.data["chosen"]] == [one["query_id"] for one in promised.data["chosen"]]
+    drawn = {row["paper_id"] for row in csv.DictReader(sheet.decode("utf-8-sig").splitlines())}
+    assert {one["paper_id"] for one in done.data["chosen"]} <= drawn
+    assert (folder / "queries.csv").read_bytes() == sheet
+    with sqlite3.connect(folder / "annot.db") as connection:
+        ((facts,),) = connection.execute("SELECT facts FROM imported WHERE what = 'unrated queries'")
+    connection.close()
+    assert sorted(json.loads(facts)["queries"]) == sorted(one["query_id"] for one in done.data["chosen"])
+
+
+def test_the_datasheet_counts_queries_that_were_taken_unrated(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    annot_done("query", "sample", "--per-period", "1", "--choose", "2", folder=folder)
+    known = len(annot_done("query", "list", "--json", folder=folder).data)
+    annot_done("datasheet", folder=folder)
+    datasheet = (folder / "exports/datasheet.md").read_text(encoding="utf-8")
+    assert f"2 of the {known} queries are of papers drawn at random" in " ".join(datasheet.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import select
@@ -88,6 +89,7 @@ class Watch:
 
 @pytest.fixture(scope="session")
 def watch() -> Watch:
+    importlib.import_module("matplotlib.font_manager")  # which looks for this machine's fonts, once
     return Watch()
 
 
@@ -145,7 +147,6 @@ def prepared(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
     shutil.copytree(stages["measured"], folder)
     for prepare in FILES:
         prepare(folder)
-    annot_done("release", "out", "--licence", "CC0-1.0", folder=folder)
     return folder
 
 
@@ -182,8 +183,6 @@ def in_every_record(case: Case) -> None:
             record["files"] |= {away: "0" * 64, str(case.foreign / "key"): "0" * 64}
             record.setdefault("inputs", {}).update({away: "0" * 64, str(case.foreign / "key"): "0" * 64})
             path.write_text(json.dumps(record), "utf-8")
-    with (case.study / "out" / "SHA256SUMS").open("a") as sums:
-        sums.write(f"{'0' * 64}  ../{away}\n{'0' * 64}  {case.foreign / 'key.run'}\n")
     with closing(sqlite3.connect(case.study / "annot.db")) as connection:
         connection.execute("UPDATE run SET tag = ? WHERE tag = 'fabs_bm25'", (away,))
         connection.commit()
@@ -278,6 +277,17 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
     assert {"corpus add", "facets", "index build", "pool", "assessor account"} <= refused
     # A study of others can still be looked at.
     assert results["status"].exit_code == results["report"].exit_code == results["agreement"].exit_code == 0
+
+
+def test_a_release_names_no_file_elsewhere(case: Case, watch: Watch) -> None:
+    (case.study / "out").mkdir()
+    away = ("../../foreign/key.run", str(case.foreign / "key.run"))
+    (case.study / "out" / "SHA256SUMS").write_text("".join(f"{'0' * 64}  {name}\n" for name in away), "utf-8")
+    with watch.looking() as seen:
+        found = annot("verify", "--release", "out", folder=case.study)
+    assert found.exit_code == 1
+    assert all(f"{name}: gone" in found.stdout for name in away)
+    assert not outside(seen, case.study)
 
 
 @pytest.mark.parametrize("name", DOORS)

@@ -31,6 +31,7 @@ from annot.study.index_folders import folders_for, keep, take
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from local_cluster import local_cluster
+from moto.server import ThreadedMotoServer
 from test_index import in_small_groups, shards
 from test_index_engines import SMALL, differing, digests, made, on
 
@@ -45,7 +46,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def object_store() -> Iterator[str]:
     """The address of an S3 server of this machine, which keeps all in memory; this process and its children use it."""
-    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server.start()
     host, port = server.get_host_and_port()
@@ -98,10 +99,13 @@ def add_vectors(folder: Path) -> None:
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
     vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
+    with_methods(folder, *METHODS, LSA, "drawn")
+
+
+def with_methods(folder: Path, *methods: str) -> None:
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text("utf-8"))
-    pool = settings.setdefault("pool", tomlkit.table())
-    pool["methods"] = [*METHODS, LSA, "drawn"]
+    settings.setdefault("pool", tomlkit.table())["methods"] = [*methods]
     path.write_text(tomlkit.dumps(settings), "utf-8")
 
 
@@ -133,8 +137,9 @@ def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster
 def test_an_object_store_gives_the_files_of_one_process(
     unseen: Path, cluster: Engine, object_store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Three or four shards: each file costs several requests.
-    monkeypatch.setattr(index_parts, "PAPERS", 4 * SMALL)
+    # Few shards and few methods: each file costs several requests.
+    monkeypatch.setattr(index_parts, "PAPERS", 8 * SMALL)
+    with_methods(unseen, "abs_tfidf", LSA, "drawn")
     expected = made(on(unseen, processes=1))
     forget(unseen)
     # With the papers there, the command lists the place, puts nothing, and then fetches what workers put.

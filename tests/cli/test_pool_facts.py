@@ -52,14 +52,30 @@ def test_figures_are_what_counting_gives() -> None:
     assert 50 not in overlap.shared
     for method in found.methods:
         other = "two" if method.method == "one" else "one"
-        alone = [
-            entry.doc_id
-            for paper_id, pool in pools.items()
-            for entry in pool.entries
-            if entry.drawn.method == method.method
-            and entry.doc_id not in {doc.doc_id for doc in rankings[paper_id][other][:20]}
-        ]
+        alone = []
+        for paper_id, pool in pools.items():
+            names = (method.method, other)
+            own, others = ([entry.doc_id for entry in pool.entries if entry.drawn.method == one] for one in names)
+            ids = [doc.doc_id for doc in rankings[paper_id][other]]
+            alone += [doc_id for doc_id in own if doc_id not in ids[: ids.index(others[-1]) + 1]]
         assert (method.pools, method.drawn, method.alone) == (5, 30, len(alone))
+
+
+def test_on_a_corpus_that_every_method_ranks_whole_a_method_still_draws_alone() -> None:
+    """Both rank the same 40 papers, one from the first and one from the last, so neither comes to the other's six."""
+    ids = [f"d{at:02}" for at in range(40)]
+    rankings = {
+        name: tuple(ScoredDoc(doc_id, 40.0 - at) for at, doc_id in enumerate(order))
+        for name, order in (("one", ids), ("two", ids[::-1]))
+    }
+    pool = draw(
+        rankings, paper_id="q", cited=None, cited_outside=None, mode="round-robin", per_method=6,
+        ranking_depth=40, seed=3, without=(), excluded=(),
+    )  # fmt: skip
+    assert [method.alone for method in facts_of({"q": pool}, {}).methods] == [6, 6]
+    # The same order twice: whoever draws a document first, the other passes over it.
+    pool = drawn({"one": rankings["one"], "two": rankings["one"]})
+    assert sum(method.alone for method in facts_of({"q": pool}, {}).methods) <= 1
 
 
 def test_two_sets_of_pools_are_told_apart() -> None:

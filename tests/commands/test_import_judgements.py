@@ -72,7 +72,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     page = (ws.exports / "report.html").read_text(encoding="utf-8")
     assert "made with another tool" in page
     assert ">Pools<" not in page
-    assert "next: annot import judgements with the adjudicator's grades" in annot("status").stdout
+    assert "next: annot import judgements FILE --adjudicator NAME (2 pairs in dispute; " in annot("status").stdout
     assert [one["query_id"] for one in annot("query", "list", "--json").data] == ["p1-method", "p2-background"]
 
 

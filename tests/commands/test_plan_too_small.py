@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import small_study
-from annot.records import Pool, Query
+from annot.records import Assessor, Pool, Query
 from annot.steps import plan
 from annot.store import people, pools, queries
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
 
-def planned(ws: Workspace) -> tuple[str, ...]:
-    return plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=True).notes
+def planned(ws: Workspace, **shares: float) -> tuple[str, ...]:
+    return plan.make(ws, queries=(), shares=shares, seed=None, grow=True, dry_run=True).notes
 
 
 def test_a_small_plan_says_what_it_cannot_show_and_how_many_papers_would(ws: Workspace) -> None:
@@ -34,3 +34,16 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
         pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
         assert len(people.read_assessors(session)) == 3
     assert not any("too small" in note for note in planned(ws))
+
+
+def test_shares_that_cannot_act_are_reported(ws: Workspace) -> None:
+    """Two people who both judge everything; of three, one cannot judge more than every pair."""
+    small_study.build(ws, judged=0)
+    every = "the shares change nothing: each pair needs 2 assessors and there are 2, so everyone judges every pair"
+    assert every in planned(ws, a1=2)
+    assert not any("share" in note for note in planned(ws, a1=1))
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
+    most = "a1 cannot get the whole share of the hours: nobody can judge more than every pair once"
+    assert most in planned(ws, a1=2.1)
+    assert most not in planned(ws, a1=2)

@@ -37,3 +37,12 @@ def test_a_file_adds_what_single_commands_add(tmp_path: Path) -> None:
         listed = annot_done("query", "list", "--json", folder=many).data
         assert listed == annot_done("query", "list", "--json", folder=one).data
     assert len(listed) == 3
+
+
+def test_a_file_without_a_column_of_sentences_takes_all_of_the_facet(tmp_path: Path) -> None:
+    folder = studied(tmp_path / "study")
+    (folder / "wanted.csv").write_text("facet,paper_id\nmethod,p1\nresult,p2\n")
+    for _ in range(2):
+        annot_done("query", "add", "--file", "wanted.csv", folder=folder)
+        listed = annot_done("query", "list", "--json", folder=folder).data
+        assert {one["query_id"]: one["sentences"] for one in listed} == {"p1-method": [2, 3], "p2-result": [2, 3]}

@@ -36,7 +36,9 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     waiting = annot("status", "--json").data
     assert (waiting["waiting"], waiting["agreed"]) == (2, before["agreed"] - 1)
     refused = annot("qrels")
-    assert "--undo" in refused.stderr
+    assert f"returned to a1, who has not answered yet; `annot adjudicate return {QUERY} d00 --to a1 --undo`" in (
+        refused.stderr
+    )
     listed = annot("adjudicate", "status", "--returned")
     assert f"annot adjudicate return {QUERY} d00 --to a1 --undo" in listed.stderr
     assert "--undo" in annot("adjudicate", "return", QUERY, "d00", "--to", "a1", "--why", "Another reason.").stderr

@@ -151,6 +151,18 @@ def test_rows_that_cannot_be_kept_are_counted_by_reason(folder: Path) -> None:
     assert loaded.matrix.tolist() == [[1, 2], [0, 0], [3, 4]]
 
 
+def test_a_space_is_asked_for_only_where_two_could_be_confused(folder: Path, matrix: np.ndarray) -> None:
+    typed = written(folder, matrix, "npy")[:3]
+    for _ in range(2):
+        assert annot_done("vectors", "import", "mine", *typed, "--json", folder=folder).data["space"] == "mine"
+    annot_done("vectors", "import", "theirs", *typed, "--space", "a-model", folder=folder)
+    for name in ("specter", "theirs"):
+        refused = annot("vectors", "import", name, *typed, folder=folder)
+        assert refused.exit_code == 2
+        assert f"does not name the space of its vectors, and {name} can be one of several" in refused.message()
+    annot_done("vectors", "import", "theirs", *typed, "--space", "a-model", folder=folder)
+
+
 V1, V2 = {"model": "specter@v0.1.1"}, {"model": "specter_v2"}
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from annot.corpus_filters import Tally, marks_of, normalised_title
 from annot.demo import packaged
+from annot.selection.sampling import periods_of
 from annot.settings import Settings
+from command_line import annot, annot_done
 from demo_collection import papers
 
 LABELS = Settings().labels.names
@@ -51,8 +53,11 @@ def test_abstracts_are_as_long_as_promised_and_every_sentence_has_a_label() -> N
     assert len({len(paper.sentences) for paper in PAPERS}) >= 8, "abstracts vary in length"
 
 
-def test_every_default_period_has_papers_to_sample_queries_from() -> None:
-    for first, last in Settings().queries.periods:
+PERIODS = periods_of(Counter(paper.year or 0 for paper in PAPERS))
+
+
+def test_every_period_has_papers_to_sample_queries_from() -> None:
+    for first, last in PERIODS:
         assert sum(first <= (paper.year or 0) <= last for paper in PAPERS) >= 15, (first, last)
 
 
@@ -98,7 +103,7 @@ def test_query_papers_have_two_facets_with_sentences_spread_over_years_and_probl
     assert len({LATENTS[query.paper_id].problem for query in QUERIES}) == len(QUERIES)
     years = [BY_ID[query.paper_id].year or 0 for query in QUERIES]
     assert years == sorted(years)
-    for first, last in Settings().queries.periods:
+    for first, last in PERIODS:
         assert any(first <= year <= last for year in years), (first, last)
 
 
@@ -154,3 +159,14 @@ def test_the_readme_says_that_the_papers_do_not_exist() -> None:
     text = Path(packaged.__file__).with_name("README.md").read_text(encoding="utf-8")
     assert "fictional" in text
     assert "CC0" in text
+
+
+def test_the_papers_alone_are_written_without_a_study_and_over_nothing_else(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = annot_done("demo", "--corpus-only", "papers.jsonl", "--json", folder=tmp_path)
+        assert done.data == {"file": "papers.jsonl", "papers": len(PAPERS)}
+        assert (tmp_path / "papers.jsonl").read_text(encoding="utf-8") == packaged.corpus_text()
+        assert [path.name for path in tmp_path.iterdir()] == ["papers.jsonl"]
+    (tmp_path / "papers.jsonl").write_text("mine\n")
+    assert annot("demo", "--corpus-only", "papers.jsonl", folder=tmp_path).exit_code == 2
+    assert (tmp_path / "papers.jsonl").read_text() == "mine\n"

@@ -67,7 +67,10 @@ def test_an_account_with_another_password_is_not_taken_over(studio: Studio, tmp_
     studio.account("taken")
     with studio.gateway() as gateway, pytest.raises(StudioError, match="has an account"):
         make_accounts(
-            studio.url, ["taken@example.org"], invitation=gateway.invitation, passwords=tmp_path / "passwords.tsv"
+            studio.url,
+            {"taken": "taken@example.org"},
+            invitation=gateway.invitation,
+            passwords=tmp_path / "passwords.tsv",
         )
 
 

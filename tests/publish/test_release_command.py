@@ -17,6 +17,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
+from annot.release.questions import unanswered
 from annot.settings import Settings
 from annot.steps.release import release
 from annot.store import papers
@@ -61,7 +62,7 @@ def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself
 ) -> None:
     folder = tmp_path / "somewhere" / "release"
     first = annot("release", folder)
-    assert (first.exit_code, first.stderr) == (0, "")
+    assert (first.exit_code, [line.split(":")[0] for line in first.stderr.splitlines()]) == (0, ["next"])
     assert {line.split()[0] for line in first.stdout.splitlines()[2:]} == set(files_of(folder))
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "irds_annot_demo.pyc").write_bytes(b"\0")
@@ -233,17 +234,26 @@ def test_a_dry_run_says_what_would_be_written_and_takes_the_date_of_the_option(
     assert annot("release", tmp_path / "release", "--date", "31.12.2032").exit_code == 2
 
 
-def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+def test_open_questions_stop_the_release_which_counts_them_and_names_the_file(
+    ws: Workspace, annot: Callable, tmp_path: Path
+) -> None:
     sheet = ws.root / "datasheet.toml"
     text = sheet.read_text(encoding="utf-8").replace("What is true of uses.tasks.", "TODO")
     sheet.write_text(text, encoding="utf-8")
     ran = annot("release", tmp_path / "release")
     assert (ran.exit_code, ran.stdout) == (1, "")
-    assert "1 thing(s) are missing" in ran.stderr
-    assert "datasheet.toml: not answered: uses.tasks: For which other tasks could it be used?" in ran.stderr
+    assert "datasheet.toml: 1 question is open (uses.tasks); answer it there" in ran.stderr
+    assert "hint: write a draft first, with --draft" in ran.stderr
     sheet.unlink()
-    assert "maintenance.contact" in annot("release", tmp_path / "release").stderr
+    every = len(unanswered({}))
+    ran = annot("release", tmp_path / "release")
+    assert (ran.exit_code, ran.stderr.count("datasheet.toml")) == (1, 1)
+    assert f"datasheet.toml: {every} questions are open" in ran.stderr
     assert list(tmp_path.glob("*release*")) == []
+    assert annot("release", tmp_path / "release", "--draft").exit_code == 0
+    told = (tmp_path / "release" / "MISSING.md").read_text(encoding="utf-8")
+    assert told.count("\n- datasheet.toml: ") == every
+    assert "- datasheet.toml: uses.tasks: For which other tasks could it be used?" in told
 
 
 def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_there(
@@ -266,28 +276,31 @@ def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_th
     assert (ran.exit_code, ran.stdout) == (1, "")
     missing = (
         *("licence 'CC BY 4.0': expected an SPDX identifier", "creators", "description", "url"),
-        *("fabs_bm25.run: missing", "not answered: maintenance.contact", "in dispute, not adjudicated", "--draft"),
+        *("fabs_bm25.run: missing", "in dispute, not adjudicated"),
     )
-    for says in missing:
+    every = len(unanswered({}))
+    counted = f"datasheet.toml: {every} questions are open"
+    for says in (*missing, counted, "--draft"):
         assert says in ran.stderr
     assert not (tmp_path / "release").exists()
     ran = annot("release", tmp_path / "release", "--draft", "--json")
     assert ran.exit_code == 0, ran.stderr
     found = {path: content.decode() for path, content in files_of(tmp_path / "release").items()}
-    for says in missing[:-1]:
+    assert counted in ran.stderr
+    for says in missing:
         assert says in ran.stderr
         assert says in found["MISSING.md"]
     pages = ("README.md", "DATASHEET.md", "datasheet.html", "MISSING.md", "report.html", "report.md")
     for page in (*pages, "croissant.json", "irds_annot_demo.py"):
         assert "DRAFT: A demonstration collection" in found[page]
-    assert len(ran.data["missing"]) + len(ran.data["notes"]) == found["MISSING.md"].count("\n- ")
+    assert len(ran.data["missing"]) + len(ran.data["notes"]) == found["MISSING.md"].count("\n- ") - every + 1
     assert "runs/fabs_bm25.run" not in found
     assert "license:" not in found["README.md"]
 
 
 def test_a_draft_that_lacks_nothing_says_so(annot: Callable, released: Path, tmp_path: Path) -> None:
     ran = annot("release", tmp_path / "release", "--draft")
-    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert (ran.exit_code, [line.split(":")[0] for line in ran.stderr.splitlines()]) == (0, ["next"])
     drafted = files_of(tmp_path / "release")
     assert drafted.keys() == files_of(released).keys() | {"MISSING.md"}
     assert b"Nothing that a release needs is missing" in drafted["MISSING.md"]

@@ -34,7 +34,7 @@ def local_server(ws: Workspace) -> None:
     (folder / "data").mkdir(parents=True)
     administrator = {"email": "lead@annot.example", "password": "administrators-password", "token": "0" * 40}
     (folder / "admin.json").write_text(json.dumps(administrator), encoding="utf-8")
-    (folder / "passwords.tsv").write_text(f"{ACCOUNTS['a2']}\t{PASSWORD}\n", encoding="utf-8")
+    (folder / "passwords.tsv").write_text(f"a2\t{ACCOUNTS['a2']}\t{PASSWORD}\n", encoding="utf-8")
     (folder / "data" / ".env").write_text("SECRET_KEY=key-of-the-sessions\n", encoding="utf-8")
     with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as connection:
         connection.execute("CREATE TABLE authtoken_token (key TEXT, user_id INTEGER)")

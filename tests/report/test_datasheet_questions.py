@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 
 def test_every_question_of_the_two_papers_is_asked() -> None:
-    """Gebru et al., version 8: 57 questions in seven sections; ours has one more, whether people are concerned at all.
+    """Gebru et al., version 8: 57 questions in seven sections; ours has four more: whether people are concerned at all,
+    and the payment, training and consent of those who judged.
 
     Bender and Friedman: nine parts.
     """
     assert list(Counter(question.id.partition(".")[0] for question in questions()).items()) == [
         ("motivation", 4),
         ("composition", 16 + 1),
-        ("collection", 12),
+        ("collection", 12 + 3),
         ("preprocessing", 4),
         ("uses", 6),
         ("distribution", 7),

@@ -132,7 +132,7 @@ class Study:
             with self.studio.gateway() as gateway:
                 (TOKENS[key],) = make_accounts(
                     self.studio.url,
-                    [address_of(name)],
+                    {name: address_of(name)},
                     invitation=gateway.invitation,
                     passwords=self.studio.passwords,
                 )

@@ -229,7 +229,7 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     first = at("a1")
     with first.studio.gateway() as gateway:
         make_accounts(
-            first.studio.url, [address_of("a2")], invitation=gateway.invitation, passwords=first.studio.passwords
+            first.studio.url, {"a2": address_of("a2")}, invitation=gateway.invitation, passwords=first.studio.passwords
         )
     found = run(first, "audit", "--json")
     assert found.exit_code == 1

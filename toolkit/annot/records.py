@@ -19,6 +19,8 @@ class Source(StrEnum):
     CSFCUBE = "csfcube"
     SIMULATION = "simulation"
     CORPUS = "corpus"
+    UNRATED = "unrated queries"
+    """Queries whose papers were drawn at random and taken without a rating."""
     BASELINE = "baseline"
     IMPORTED = "imported"
     """A run that was made elsewhere."""
@@ -73,6 +75,12 @@ class ScoredDoc(NamedTuple):
 
 Ranking = tuple[ScoredDoc, ...]
 """Documents best first, in the order of `annot.ordering.ranked`."""
+
+
+CITED = "cited"
+"""The arm of the papers that the query paper cites; it has no ranking and no quota."""
+MANUAL = "manual"
+"""The arm of the candidates that a person found; it has no ranking."""
 
 
 @dataclass(frozen=True, slots=True)

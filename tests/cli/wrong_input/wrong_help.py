@@ -40,4 +40,8 @@ WRONG: dict[str, Wrong] = {
         "demo", "guidelines", ("guidelines: not empty",), spoil=write("guidelines/x", "")
     ),
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
+    "demo: papers over another file": Wrong(
+        "demo", "--corpus-only annot.toml", ("annot.toml: another file is there, and stays as it is",)
+    ),
+    "demo: papers to a folder": Wrong("demo", "--corpus-only guidelines", ("guidelines: a folder",)),
 }

@@ -61,9 +61,12 @@ WRONG: dict[str, Wrong] = {
     "pool: no vectors": Wrong(
         "pool",
         "",
-        ("specter: no vectors at", "annot encode specter", "annot vectors import specter", "--without specter"),
+        ("theirs: no vectors at", "annot encode theirs", "annot vectors import theirs", "--without theirs"),
         "queried",
-        replace("annot.toml", '"lsa"', '"specter"'),
+        replace("annot.toml", '"lsa"', '"theirs"'),
+    ),
+    "pool: no vectors of the method that is asked for": Wrong(
+        "pool", "--method specter", ("specter: no vectors at", "annot vectors import specter"), "queried"
     ),
     "pool: broken vectors": Wrong(
         "pool",

@@ -190,6 +190,19 @@ WRONG: dict[str, Wrong] = {
     "query sample: below a file": Wrong(
         "query sample", "--out papers.jsonl/sheet.csv", ("papers.jsonl", "expected a folder"), "labelled"
     ),
+    "query sample: periods without papers": Wrong(
+        "query sample",
+        "",
+        ("queries.periods in annot.toml: found no paper of 1901-1910", "of 1995 to 2024", "set periods = []"),
+        "labelled",
+        replace("annot.toml", "periods = []", "periods = [[1901, 1910]]"),
+    ),
+    "query sample: a sheet and a choice": Wrong(
+        "query sample", "--choose 4 --out x.csv", ("found --out beside it",), "labelled"
+    ),
+    "query sample: more than there are": Wrong(
+        "query sample", "--choose 30 --per-period 1", ("30 queries cannot be chosen", "--per-period"), "labelled"
+    ),
     "query choose: no sheet": Wrong("query choose", "4", ("queries.csv: no such sheet", "query sample"), "labelled"),
     "query choose: not a number": Wrong(
         "query choose", "four", ("'number': Input should be a valid integer",), "labelled"
@@ -253,6 +266,13 @@ WRONG: dict[str, Wrong] = {
         ),
         "labelled",
         write("wanted.csv", "paper_id,facet,sentences\nfic0802,methd,\ngone,method,\nfic0802,method,99\n"),
+    ),
+    "query add: a file with a column nearly called so": Wrong(
+        "query add",
+        "--file wanted.csv",
+        ("wanted.csv:1: found column 'sentence': did you mean 'sentences'?",),
+        "labelled",
+        write("wanted.csv", "paper_id,facet,sentence\nfic0802,method,2\n"),
     ),
     "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
     "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),

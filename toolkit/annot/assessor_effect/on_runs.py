@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from annot.agreement.ratings import QueryRatings, ratings_of
-from annot.assessor_effect.orders import means_of, seen_from, tau_value, tests_between, way_of
+from annot.assessor_effect.orders import Differences, differences_between, means_of, tau_value
 from annot.assessor_effect.random_assessors import with_random_assessors
 from annot.assessor_effect.rankings import AssessorEffect, EffectSettings, GradingComparison, GradingRanking, Swap
 from annot.assessor_effect.regrading import (
@@ -27,7 +27,7 @@ from annot.ordering import as_trec_eval
 from annot.records import Decision, Judgement, Qrel, Ranking
 from annot.stats.arrays import Array
 from annot.stats.rounding import rounding
-from annot.stats.significance import PairedTest, tau_b_of_rows
+from annot.stats.significance import tau_b_of_rows
 
 Runs = Mapping[str, Mapping[str, Ranking]]
 
@@ -182,11 +182,11 @@ def _compare(
     of_first, of_second = (by_name[name][:, queries] for name in names)
     pairs = list(itertools.combinations(range(len(tags)), 2))
     of_both = [papers[at] for at in queries]
-    tests = [tests_between(values, of_both, pairs, settings) for values in (of_first, of_second)]
+    by_first, by_second = (differences_between(values, of_both, pairs, settings) for values in (of_first, of_second))
     swaps = [
-        _swap(tags[a], tags[b], first_test, second_test, names, settings)
-        for (a, b), first_test, second_test in zip(pairs, *tests, strict=True)
-        if way_of(first_test) * way_of(second_test) < 0
+        _swap(at, (tags[a], tags[b]), dict(zip(names, (by_first, by_second), strict=True)), settings)
+        for at, (a, b) in enumerate(pairs)
+        if by_first.ways[at] * by_second.ways[at] < 0
     ]
     tau = tau_b_of_rows(means_of(of_first)[None, :], means_of(of_second)[None, :])
     return GradingComparison(
@@ -198,17 +198,17 @@ def _compare(
         tau=tau_value(tau[0], len(tags)),
         reversed_pairs=len(swaps),
         significant={
-            name: sum(test.p_value <= settings.alpha for test in of) for name, of in zip(names, tests, strict=True)
+            first.name: int((by_first.p_values <= settings.alpha).sum()),
+            second.name: int((by_second.p_values <= settings.alpha).sum()),
         },
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )
 
 
-def _swap(
-    a: str, b: str, first: PairedTest, second: PairedTest, names: tuple[str, str], settings: EffectSettings
-) -> Swap:
-    way = way_of(first)
-    tests = zip(names, (first, second), strict=True)
-    significant = tuple(name for name, test in tests if test.p_value <= settings.alpha)
-    better, worse = (a, b) if way > 0 else (b, a)
-    return Swap(better, worse, seen_from(first, way), seen_from(second, way), significant)
+def _swap(at: int, runs: tuple[str, str], under: Mapping[str, Differences], settings: EffectSettings) -> Swap:
+    """The pair of runs at `at`, which two gradings put in opposite orders."""
+    first, second = under.values()
+    way = int(first.ways[at])
+    significant = tuple(name for name, of in under.items() if of.p_values[at] <= settings.alpha)
+    better, worse = runs if way > 0 else runs[::-1]
+    return Swap(better, worse, first.seen(at, way), second.seen(at, way), significant)

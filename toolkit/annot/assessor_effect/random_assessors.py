@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annot.assessor_effect.orders import NONE_DRAWN, means_of, no_tau, seen_from, tested, tests_between, way_of
+from annot.assessor_effect.orders import NONE_DRAWN, differences_between, may_hold, means_of, no_tau
 from annot.assessor_effect.rankings import EffectSettings, RandomAssessors, RandomAssessorSwap
 from annot.stats.arrays import Array, Mask
 from annot.stats.significance import tau_b_of_rows
@@ -44,23 +44,30 @@ def _swaps(
 ) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
     """The swaps by pair of runs, and which choices have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    touched = np.zeros(values.shape[1], dtype=np.bool_)
+    under_final = differences_between(final, papers, pairs, settings)
     means = means_of(values)
+    ways = np.sign(np.array([means[a] - means[b] for a, b in pairs])).reshape(len(pairs), values.shape[1])
+    reversed_in = ways * under_final.ways[:, None] < 0
+    significant = reversed_in & (under_final.p_values <= settings.alpha)[:, None]
+    # What is significant under the final grades is a swap wherever it is reversed; the rest depends on the choice.
+    open_in = reversed_in & ~significant
+    for at, (a, b) in enumerate(pairs):
+        where = np.flatnonzero(open_in[at])
+        if len(where):
+            open_in[at, where] = may_hold(values[a, where] - values[b, where], papers, settings)
+    for choice in np.flatnonzero(open_in.any(axis=0)):
+        found = differences_between(values[:, choice], papers, pairs, settings)
+        significant[:, choice] |= reversed_in[:, choice] & (found.p_values <= settings.alpha)
     swaps = []
-    for (a, b), test in zip(pairs, tests_between(final, papers, pairs, settings), strict=True):
-        way = way_of(test)
-        turned = np.flatnonzero(np.sign(means[a] - means[b]) == -way) if way else np.zeros(0, dtype=np.int64)
-        if not len(turned):
-            continue
-        # Only what changed places is tested: the rest cannot be a swap.
-        tests = tested(values[a, turned] - values[b, turned], papers, settings)
-        significant = np.array([min(test.p_value, of_choice.p_value) <= settings.alpha for of_choice in tests])
-        touched[turned[significant]] = True
-        if significant.any():
-            better, worse = (tags[a], tags[b]) if way > 0 else (tags[b], tags[a])
-            swap = RandomAssessorSwap(better, worse, seen_from(test, way), len(turned), int(significant.sum()))
-            swaps.append(swap)
-    return tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))), touched
+    for at in np.flatnonzero(significant.any(axis=1)).tolist():
+        way = int(under_final.ways[at])
+        better, worse = (tags[one] for one in (pairs[at] if way > 0 else pairs[at][::-1]))
+        counts = int(reversed_in[at].sum()), int(significant[at].sum())
+        swaps.append(RandomAssessorSwap(better, worse, under_final.seen(at, way), *counts))
+    return (
+        tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))),
+        significant.any(axis=0),
+    )
 
 
 def _order(means: Array) -> Array:

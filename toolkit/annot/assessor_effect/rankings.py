@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.stats.significance import PairedTest
 from annot.stats.values import Undefined, Value
 
 
@@ -19,10 +18,9 @@ class EffectSettings:
     n_random: int
     """So often one assessor of each pair is chosen at random."""
     alpha: float
-    """At this p or below a difference is significant. Uncorrected for the number of pairs: that finds most swaps."""
-    exact_up_to: int
+    """At this p or below a difference is significant, corrected for the number of pairs of runs."""
     permutations: int
-    """Of the paired randomisation test (`annot.stats.significance.randomisation_tests`); its units are query papers."""
+    """Of the test of all pairs (`annot.stats.max_t`), at most; its units are query papers."""
     level: float
     """The middle share of the random assessors that a range shows."""
     seed: int
@@ -43,14 +41,23 @@ class GradingRanking:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How far one run is ahead of another under one grading."""
+
+    mean: float
+    p_corrected: float
+    """By the step-down maximum of t over all pairs of runs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
     """Two runs in one order under one grading and in the other under the other, significantly so in at least one."""
 
     better: str
     worse: str
     """By the first grading."""
-    first: PairedTest
-    second: PairedTest
+    first: Difference
+    second: Difference
     significant_in: tuple[str, ...]
     """Of the two gradings."""
 
@@ -79,7 +86,7 @@ class RandomAssessorSwap:
     better: str
     worse: str
     """By the final grades."""
-    final: PairedTest
+    final: Difference
     n_reversed: int
     n_significant: int
     """Choices in which they change places; of these, those in which one order or the other is significant."""

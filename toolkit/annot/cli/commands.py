@@ -17,7 +17,7 @@ from annot.cli.options import CsvOption, JsonOption, KeyOption, UrlOption, WaitO
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
 from annot.cores import limited
-from annot.errors import MissingInput
+from annot.errors import AnnotError, MissingInput
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -38,6 +38,9 @@ PANELS = {
 """The commands in the order of the work, as `annot --help` lists them."""
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
 ORDER = tuple(PANEL_OF)
+
+BEGINNINGS = ("init", "restore")
+"""Commands that make the study that they are given as a folder."""
 
 Function = Callable[..., Answer | None]
 
@@ -177,6 +180,23 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
         say(f"{part.message}; {part.hint}")
 
 
+def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
+    """What is next in the study, behind every command of the way and every other that changes the study."""
+    from annot.study.next_step import OF_THE_WAY
+
+    if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
+        return
+    from annot.study.stage_facts import next_of
+    from annot.study.workspace import Workspace
+
+    try:
+        study = ws if ws is not None else Workspace.open(folder or Path())
+        say(f"next: {next_of(study)}")
+    except AnnotError:
+        # The command has done its work; what speaks against a look at the study, the next one says.
+        return
+
+
 def _missing_part(ws: "Workspace | None") -> MissingInput | None:
     if ws is None or ws.looks_whole:
         return None
@@ -227,8 +247,10 @@ def _with_shared_options(
                 keep_ledger(arguments["ws"])
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
-            if answer.finding is not None:
-                raise answer.finding
+        if not (given["as_json"] or given.get("as_csv") or given.get("dry_run")):
+            _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
+        if answer is not None and answer.finding is not None:
+            raise answer.finding
 
     defaults = {"workspace": Path(), "wait": 0.0, "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -216,7 +216,7 @@ def pool_replay(ws: "Workspace") -> Answer:
 
 @command("pool stats")
 def pool_stats(ws: "Workspace") -> Answer:
-    """Print the pools in figures: sizes, what each method alone found, how far methods overlap, hubs."""
+    """Print the pools in figures: sizes, what each method drew alone, how far methods overlap, hubs."""
     from annot.steps import pool_facts as step
 
     with progress("comparing papers") as advance:

@@ -37,7 +37,8 @@ def assessor_add(
 ) -> Answer:
     """Add a person who judges, or bring back one who left.
 
-    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
+    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv,
+    beside the person's name in the study.
     """
     from annot.steps import assessor as step
 
@@ -140,10 +141,18 @@ def invite(
     ws: "Workspace",
     assessors: Annotated[list[str] | None, argument("Whom to invite.", shown="everyone")] = None,
     contact: Annotated[str | None, option("Whom the person asks.", shown="collection.contact in annot.toml")] = None,
+    until: Annotated[
+        datetime | None, option("The day by which the pairs are wanted.", shown="none", formats=["%Y-%m-%d"])
+    ] = None,
     out: Annotated[Path | None, option("A folder for one file a person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Answer:
-    """Write a message for each person, ready to send: where to sign in, which account, how to begin, whom to ask."""
+    """Write a letter for each person, ready to send: how much there is to do, how to begin, what is published.
+
+    A first letter says about how many pairs and hours; write again after `annot plan` and `annot push`, and it has the
+    exact number and the link. For adjudicators that is after `annot adjudicate push`.
+    """
     from annot.steps import invite as step
 
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out)
+    day = None if until is None else until.date()
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, until=day, out=out)
     return Answer(made, step.describe(made), step.notes(made))

@@ -147,15 +147,25 @@ SeedOption = Annotated[int | None, setting("Random seed.")]
 @command("query sample")
 def query_sample(
     ws: "Workspace",
-    out: Annotated[Path, option("The sheet to fill in.", "--out", "-o")] = Path("queries.csv"),
+    out: Annotated[Path | None, option("The sheet to fill in.", "--out", "-o", shown="queries.csv")] = None,
     per_period: Annotated[int | None, setting("Papers per period.", min=1)] = None,
+    number: Annotated[
+        int | None, option("Write no sheet: choose so many queries, unrated, which goes on record.", "--choose", min=1)
+    ] = None,
     seed: SeedOption = None,
+    dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
     from annot.selection.sheet import SHEET
-    from annot.steps import query as step
+    from annot.steps import query_sample as step
 
-    sampled = step.sample(ws.replaced("queries", per_period=per_period).replaced(seed=seed), out=out)
+    ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
+    if number is not None:
+        if out is not None:
+            raise InputError("--choose: found --out beside it, expected one or the other: it writes no sheet")
+        chosen = step.choose_unrated(ws, number, dry_run=dry_run)
+        return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
+    sampled = step.sample(ws, out=out or Path(SHEET), dry_run=dry_run)
     return Answer(sampled, told("sampled", sampled=sampled, sheet=SHEET), sampled.notes)
 
 
@@ -173,7 +183,7 @@ def query_choose(
     Adds the chosen queries to those of the study. Left out are surveys, papers that are not rated or rated too low
     (`min_rating` in annot.toml), and papers whose facets are all struck out.
     """
-    from annot.steps import query as step
+    from annot.steps import query_sample as step
 
     ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
     chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
@@ -185,20 +195,21 @@ def query_add(
     ws: "Workspace",
     paper: Annotated[str | None, argument("The id of the query paper.")] = None,
     facet: Annotated[str | None, option("A facet of annot.toml.", "--facet", "-f")] = None,
-    file: Annotated[Path | None, option("CSV with the columns paper_id, facet, sentences.")] = None,
+    file: Annotated[Path | None, option("CSV with the columns paper_id, facet and, where wanted, sentences.")] = None,
     sentences: Annotated[
         str | None, option("The query's sentences, counted from 1: 2,3.", shown="all of the facet")
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
+    from annot.report.words import counted
     from annot.steps import query as step
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError("--file: found a paper or its facet beside it, expected one or the other")
         several = step.add_file(ws, file, dry_run=dry_run)
-        return Answer(several, f"{len(several)} queries: {', '.join(query.query_id for query in several)}")
+        return Answer(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
         found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
         raise InputError(f"{found}, expected `annot query add PAPER --facet FACET`, or --file")

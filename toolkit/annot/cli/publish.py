@@ -55,10 +55,7 @@ def datasheet(ws: "Workspace") -> Answer:
     from annot.steps import datasheet as step
 
     written = step.write(ws)
-    open_questions = written.unanswered
-    count = f"{len(open_questions)} question(s) not answered yet: answer them in {written.answers}"
-    notes = [describe_open(open_questions), count] if open_questions else []
-    return Answer(written, f"{written.markdown}\n{written.page}", notes)
+    return Answer(written, f"{written.markdown}\n{written.page}", describe_open(written.unanswered))
 
 
 @command("release", alone=False)

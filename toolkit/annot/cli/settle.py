@@ -127,7 +127,7 @@ def adjudicate_return(
         pair = (query_id, doc_id)
         changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
     else:
-        raise typer.BadParameter("expected QUERY DOC --to NAME --why REASON, or --file FILE alone")
+        raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
     return Answer(changes, step.describe(changes, undo=undo))
 
 

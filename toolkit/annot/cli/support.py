@@ -80,8 +80,17 @@ def demo(
         "demo-workspace"
     ),
     fresh: Annotated[bool, flag("--fresh", "Draw from rankings trained just now instead of the frozen ones.")] = False,
+    corpus_only: Annotated[
+        Path | None, option("Write the papers to this file, to try things on, and do nothing else.", metavar="FILE")
+    ] = None,
 ) -> Answer:
     """Make a whole study of a packaged corpus of fictional papers, judged by simulated assessors, up to its report."""
+    if corpus_only is not None:
+        from annot.demo.packaged import write_corpus
+
+        papers = write_corpus(corpus_only)
+        return Answer({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
+
     from annot.demo import whole_way as step
 
     done = step.go(folder, fresh=fresh, tell=say, watch=progress)

@@ -33,7 +33,7 @@ def vectors_import(
         str | None, option("Of Parquet: the column of vectors; of safetensors: the tensor.", shown="found")
     ] = None,
     space: Annotated[
-        str | None, option("The space they lie in, such as allenai/specter2.", shown="as the files say")
+        str | None, option("The space they lie in, such as allenai/specter2.", shown="as the files say, else NAME")
     ] = None,
     model: Annotated[str | None, option("What made them.", shown="the space")] = None,
     metric: Annotated[str, option("How they are compared: l2 or cosine.")] = "l2",

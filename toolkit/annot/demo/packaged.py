@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import tomllib
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+from annot.errors import InputError
+from annot.study.workspace import write_file
 
 
 class Latent(NamedTuple):
@@ -32,6 +36,17 @@ class QueryPaper(NamedTuple):
 def corpus_text() -> str:
     """The corpus as plain JSON lines, the way it would lie on a person's disk."""
     return _read("corpus.jsonl")
+
+
+def write_corpus(path: Path) -> int:
+    """Write the corpus to a file, and return how many papers it has. Raises InputError where another file is there."""
+    text = corpus_text()
+    if path.is_dir():
+        raise InputError(f"{path}: a folder, expected the file to write", hint=f"name one: {path / 'papers.jsonl'}")
+    if path.exists() and path.read_bytes() != text.encode("utf-8"):
+        raise InputError(f"{path}: another file is there, and stays as it is", hint="name one that is not there yet")
+    write_file(path, text)
+    return len(text.splitlines())
 
 
 def latents() -> dict[str, Latent]:

@@ -99,7 +99,7 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
             and project.assessor in responders
             and (parcels is None or project.assessor in parcels)
         ]
-        tokens = open_accounts(ws, gateway, [accounts[project.assessor] for project in busy])
+        tokens = open_accounts(ws, gateway, {name: accounts[name] for name in (project.assessor for project in busy)})
     total = None if parcels is None else sum(len(parcels[project.assessor]) for project in busy)
     answered = itertools.count(1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -100,10 +100,13 @@ def away_notes(away: Sequence[Away]) -> tuple[str, ...]:
 
 
 def open_accounts(
-    ws: Workspace, gateway: Gateway, addresses: Sequence[str], *, person: str | None = None
+    ws: Workspace, gateway: Gateway, accounts: Mapping[str, str], *, person: str | None = None
 ) -> tuple[str, ...]:
-    """Accounts on a server of the study's own, made where they are missing; the token of each."""
-    return make_accounts(gateway.url, addresses, invitation=gateway.invitation, passwords=passwords_file(ws, person))
+    """Accounts on a server of the study's own, made where they are missing; the token of each.
+
+    accounts: the address of each pseudonym.
+    """
+    return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
 
 
 def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str, str]) -> None:

@@ -244,7 +244,9 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         if address is None:
             faults.append(f"{name}: has no account; give one with `annot assessor add {name} --account EMAIL`")
         elif address.lower() not in by_address:
-            faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
+            faults.append(
+                f"{name}: the server has no such account; let them sign up, with the letter of `annot invite {name}`"
+            )
         else:
             found[name] = by_address[address.lower()]
     return found, faults

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
 import io
 import re
 from collections.abc import Collection, Sequence
@@ -76,17 +77,31 @@ def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable
     return CsvTable(start + 1, tuple(headings), rows)
 
 
-def read_columns(data: bytes, faults: Faults, *, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """The cells of these columns, which must be there, in every row that is not empty; each row with its line."""
-    found = read_table(decoded(data), faults, known=columns)
+def read_columns(
+    data: bytes, faults: Faults, *, columns: Sequence[str], optional: Sequence[str] = ()
+) -> list[tuple[int, dict[str, str]]]:
+    """The cells of these columns in every row that is not empty; each row with its line.
+
+    The `columns` must be there; an `optional` one that is not there has empty cells. Where another is nearly called so,
+    that is a fault.
+    """
+    found = read_table(decoded(data), faults, known=(*columns, *optional))
     headings = {plain(heading): heading for heading in found.headings}
     missing = [column for column in columns if column not in headings]
     for column in missing:
         faults.add(f"found no column {column!r}", line=found.line)
+    unread = [heading for heading in headings if heading not in (*columns, *optional)]
+    for column in optional:
+        if column not in headings and (close := difflib.get_close_matches(column, unread, 1)):
+            missing.append(column)
+            faults.add(f"found column {headings[close[0]]!r}: did you mean {column!r}?", line=found.line)
     if missing:
         return []
+    there = [*columns, *(column for column in optional if column in headings)]
+    absent = dict.fromkeys((column for column in optional if column not in headings), "")
     return [
-        (line, {column: unguarded(cells[headings[column]]).strip() for column in columns}) for line, cells in found.rows
+        (line, {column: unguarded(cells[headings[column]]).strip() for column in there} | absent)
+        for line, cells in found.rows
     ]
 
 

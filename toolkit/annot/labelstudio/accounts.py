@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +25,20 @@ PASSWORD_BYTES = 15
 
 
 def make_accounts(
-    url: str, emails: Sequence[str], *, invitation: Callable[[], str], passwords: Path
+    url: str, accounts: Mapping[str, str], *, invitation: Callable[[], str], passwords: Path
 ) -> tuple[str, ...]:
-    """An account for each address, made where it is missing; safe to repeat. Returns the token of each.
+    """An account for each person, made where it is missing; safe to repeat. Returns the token of each.
 
-    `invitation` gives the path of the invitation link (`Gateway.invitation`); it is asked only when needed. `passwords`
-    is a file that only its owner can read: an address and its password a line. Raises StudioError where an account
-    exists whose password is not in the file.
+    accounts: the address of each pseudonym. `invitation` gives the path of the invitation link (`Gateway.invitation`);
+    it is asked only when needed. `passwords` is a file that only its owner can read: a pseudonym, its address and the
+    password a line. Raises StudioError where an account exists whose password is not in the file.
     """
     tokens = []
-    for email in emails:
+    for pseudonym, email in accounts.items():
         password = read_passwords(passwords).get(email)
         if password is None:
             password = secrets.token_urlsafe(PASSWORD_BYTES)
-            _append_password(passwords, email, password)
+            _append_password(passwords, pseudonym, email, password)
         with (
             asking(url, f"opening the account of {email}"),
             httpx.Client(base_url=url, timeout=60.0, trust_env=False) as session,
@@ -80,15 +80,15 @@ def read_passwords(path: Path) -> dict[str, str]:
     """The password of each address; a line that a kill cut off has none. Empty where there is no file."""
     if not path.exists():
         return {}
-    lines = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    return {email: password for email, _, password in lines if password}
+    lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {fields[1]: fields[2] for fields in lines if len(fields) == 3}
 
 
-def _append_password(path: Path, email: str, password: str) -> None:
+def _append_password(path: Path, pseudonym: str, email: str, password: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(handle, "a", encoding="utf-8") as file:
-        file.write(f"{email}\t{password}\n")
+        file.write(f"{pseudonym}\t{email}\t{password}\n")
         file.flush()
         os.fsync(file.fileno())
     path.chmod(0o600)

@@ -9,10 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from annot.records import Addition, Draw, Pool, PoolEntry, Ranking
-
-MANUAL = "manual"
-"""The arm of the candidates that a person found; it has no ranking."""
+from annot.records import MANUAL, Addition, Draw, Pool, PoolEntry, Ranking
 
 
 class Version(NamedTuple):

@@ -15,11 +15,7 @@ from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.ordering import ranked
-from annot.pooling.additions import MANUAL
-from annot.records import Draw, Pool, PoolEntry, Ranking
-
-CITED = "cited"
-"""The arm of the papers that the query paper cites; it has no ranking and no quota."""
+from annot.records import CITED, MANUAL, Draw, Pool, PoolEntry, Ranking
 
 
 class MethodShare(NamedTuple):

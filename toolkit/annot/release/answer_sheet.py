@@ -8,10 +8,13 @@ from pathlib import Path
 
 from annot.release.questions import Answers, answer_sheet, questions, unanswered
 from annot.release.questions import read_answers as parse_answers
+from annot.report.words import sentences
 from annot.study.given_files import given_text
+from annot.study.made import ANSWERS_FILE
 from annot.study.workspace import Workspace, write_file
 
-ANSWERS_FILE = "datasheet.toml"
+SHOWN = 3
+"""Open questions that are named where they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,14 @@ def open_questions(answers: Answers) -> tuple[OpenQuestion, ...]:
     return tuple(OpenQuestion(question.id, question.text) for question in unanswered(answers))
 
 
-def describe_open(missing: tuple[OpenQuestion, ...]) -> str:
-    """One line a question, with the key under which it is answered."""
-    return "\n".join(f"  {one.question}: {one.text}" for one in missing)
+def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
+    """How many questions are open, in which file, and which are the first; nothing where none is.
+
+    The file asks them in full, and no other place repeats it.
+    """
+    names = [one.question for one in missing]
+    more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    return sentences("commands.open_questions", file=ANSWERS_FILE, n=len(names), shown=[*names[:SHOWN], *more])
 
 
 def ask(path: Path, answers: Answers) -> bool:

@@ -88,6 +88,8 @@ class CollectionFacts:
     """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    unrated: int = 0
+    """Queries whose papers were taken without a rating."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -137,6 +139,7 @@ def facts_of(
         protocol=protocol,
         training=tuple(_against_gold(study, TRAIN)),
         hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        unrated=len(_unrated(study)),
         substudy=_substudy(study),
     )
 
@@ -169,6 +172,12 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
         if imported.what == Source.CORPUS:
             total.update(imported.facts["rejected"])
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
+
+
+def _unrated(study: Snapshot) -> set[str]:
+    """The queries that were chosen from a sample without a rating."""
+    known = {query.query_id for query in study.queries}
+    return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
 
 
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,8 @@ class Said:
     """What `annot status` says of the study besides its counts."""
 
     next: str
-    """The command that comes next."""
+    """The command that comes next; empty where nothing is left to do."""
+    why: str
     notices: tuple[str, ...]
     """What a person should look at."""
 

@@ -61,7 +61,7 @@ def choose(
     rated: Iterable[SheetRow],
     *,
     count: int,
-    min_rating: int,
+    min_rating: int | None,
     two_facet_share: float,
     offered: Mapping[str, Sequence[str]],
     facets: Sequence[str],
@@ -69,13 +69,15 @@ def choose(
 ) -> Choice:
     """Choose `count` queries from the rated papers of a sheet.
 
-    Left out: surveys, papers rated below `min_rating` or not yet rated, and papers without a facet. A paper gives one
+    Left out: surveys, papers rated below `min_rating` or not yet rated, and papers without a facet. Where `min_rating`
+    is None, papers are taken unrated, and have no type. A paper gives one
     query or two, of different facets; `two_facet_share` (0 to 1) is the wanted share of papers that give two, kept as
     nearly as the eligible papers allow. `offered`: for each paper the facets it has sentences for; a facet of the
     sheet that is not among them is a fault. Among the choices of that size, the sum over periods, types and facets of
     the squared counts is the least possible (see `annot.selection.evenness`); among equals the seed decides.
-    Raises InputError when the eligible papers cannot give `count` queries.
+    Raises InputError when the eligible papers cannot give `count` queries, with the papers to rate first.
     """
+    given = list(rated)
     if count < 1:
         raise InputError(f"found {count} queries to choose, expected at least 1")
     if not 0 <= two_facet_share <= 1:
@@ -83,7 +85,7 @@ def choose(
     left_out: Counter[str] = Counter()
     eligible: list[SheetRow] = []
     faults: list[str] = []
-    for row in sorted(rated, key=lambda row: row.paper_id):
+    for row in sorted(given, key=lambda row: row.paper_id):
         reason = _reason(row, min_rating)
         if reason is not None:
             left_out[reason] += 1
@@ -97,7 +99,10 @@ def choose(
         ]
     if faults:
         raise InputError("the sheet names facets without sentences", faults=faults, hint="strike them out there")
-    wanted, doubles = _doubles([len(row.facets) for row in eligible], count, two_facet_share)
+    wanted, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
+    if count > len(eligible) + capable:
+        raise _too_few(given, eligible, count=count, papers=count - wanted, min_rating=min_rating)
+    doubles = max(count - len(eligible), min(wanted, capable, count // 2))
     found = even_choice(
         eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
     )
@@ -111,7 +116,7 @@ def choose(
         two_facet_papers_wanted=wanted,
         eligible=len(eligible),
         by_period=_shares("period", sorted({row.period for row in eligible}), eligible, found.counts),
-        by_type=_shares("type", sorted({str(row.type) for row in eligible}), eligible, found.counts),
+        by_type=_shares("type", sorted({row.type for row in eligible if row.type}), eligible, found.counts),
         by_facet=_shares("facet", facets, eligible, found.counts),
         left_out=tuple(sorted(left_out.items())),
         imbalance=found.imbalance,
@@ -119,32 +124,75 @@ def choose(
     return Choice(tuple(chosen), distribution)
 
 
-def _reason(row: SheetRow, min_rating: int) -> str | None:
+def _reason(row: SheetRow, min_rating: int | None) -> str | None:
     """Why a row is not eligible, or None."""
-    if row.type is None or row.rating is None:
-        return "not rated"
-    if row.type == "survey":
-        return "survey"
-    if row.rating < min_rating:
-        return f"rated below {min_rating}"
+    if min_rating is not None:
+        if row.type is None or row.rating is None:
+            return "not rated"
+        if row.type == "survey":
+            return "survey"
+        if row.rating < min_rating:
+            return f"rated below {min_rating}"
     return None if row.facets else "no facet"
 
 
-def _doubles(facet_counts: list[int], count: int, share: float) -> tuple[int, int]:
-    """How many papers shall give two queries: as wanted, and as the eligible papers allow.
+def _capable(rows: Iterable[SheetRow]) -> int:
+    """How many of the papers can give two queries."""
+    return sum(len(row.facets) >= 2 for row in rows)
+
+
+def _doubles_wanted(count: int, share: float) -> int:
+    """How many papers shall give two queries.
 
     With p papers, d of them giving two, d = share * p and p + d = count, so d = count * share / (1 + share).
     """
-    papers = len(facet_counts)
-    capable = sum(facets >= 2 for facets in facet_counts)
-    if count > papers + capable:
-        raise InputError(
-            f"{count} queries cannot be chosen: found {papers} eligible paper(s), {capable} of them with two facets or "
-            f"more, which give at most {papers + capable}",
-            hint="rate more papers, lower the smallest rating, or choose fewer",
+    return int(count * share / (1 + share) + 0.5)
+
+
+def _too_few(
+    rows: Sequence[SheetRow], eligible: Sequence[SheetRow], *, count: int, papers: int, min_rating: int | None
+) -> InputError:
+    """Why `count` queries cannot be chosen, and which papers to rate first: `papers` are wanted in all."""
+    capable = _capable(eligible)
+    found = (
+        f"{count} queries cannot be chosen: found {len(eligible)} eligible paper(s), {capable} of them with two facets "
+        f"or more, which give at most {len(eligible) + capable}"
+    )
+    if min_rating is None:
+        return InputError(found, hint="draw more papers with --per-period, or choose fewer")
+    first = _first_to_rate(rows, eligible, max(1, papers - len(eligible)))
+    if not first:
+        return InputError(
+            found,
+            hint="draw more papers (`annot query sample --per-period 40 --out more.csv`), lower min_rating in "
+            "annot.toml, or choose fewer",
         )
-    wanted = int(count * share / (1 + share) + 0.5)
-    return wanted, max(count - papers, min(wanted, capable, count // 2))
+    if not any(row.rating for row in rows):
+        found = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
+    return InputError(
+        found,
+        faults=[f"rate first, of {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
+        hint=f"rate more where a rating is below {min_rating}; or take papers unrated, which goes on record: "
+        f"`annot query sample --choose {count}`",
+    )
+
+
+def _first_to_rate(rows: Sequence[SheetRow], eligible: Sequence[SheetRow], number: int) -> dict[str, list[str]]:
+    """Ids of papers that are not rated, by period, in the order of the sheet: those that even the periods out."""
+    waiting: dict[str, list[str]] = {}
+    for row in rows:
+        if row.facets and (row.type is None or row.rating is None):
+            waiting.setdefault(row.period, []).append(row.paper_id)
+    there = Counter(row.period for row in eligible)
+    first: dict[str, list[str]] = {}
+    for _ in range(number):
+        open_periods = [period for period in sorted(waiting) if waiting[period]]
+        if not open_periods:
+            break
+        period = min(open_periods, key=lambda one: there[one])
+        first.setdefault(period, []).append(waiting[period].pop(0))
+        there[period] += 1
+    return first
 
 
 def _shares(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from annot.errors import InputError
 from annot.stats.seeding import generator
@@ -44,6 +44,40 @@ class Sample:
     """Papers without a year."""
     outside: int
     """Papers of a year in no period."""
+
+
+PERIODS = 5
+"""As many as CSFCube draws from."""
+EARLIEST = 1000
+"""A year with fewer digits is a slip."""
+ODD = 200
+"""One paper in so many, at either end of the years, does not move the periods."""
+
+
+def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+    """Five periods of equal length, or fewer where there are fewer years; earlier ones are a year longer where needed.
+
+    years: how many papers each year has. A few papers of odd years are in no period, and none is without papers.
+
+    >>> periods_of(dict.fromkeys(range(1994, 2020), 9))
+    ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
+    """
+    known = sorted(year for year, papers in years.items() if year >= EARLIEST and papers)
+    if not known:
+        return ()
+    odd = sum(years[year] for year in known) // ODD
+    first, last = _beyond(known, years, odd), _beyond(known[::-1], years, odd)
+    number = min(PERIODS, last - first + 1)
+    length, longer = divmod(last - first + 1, number)
+    starts = list(accumulate((length + (at < longer) for at in range(number)), initial=first))
+    found = [(start, following - 1) for start, following in pairwise(starts)]
+    return tuple((start, end) for start, end in found if any(start <= year <= end for year in known))
+
+
+def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
+    """The first of these years with which more than `odd` papers are passed."""
+    passed = accumulate(papers[year] for year in years)
+    return next(year for year, so_far in zip(years, passed, strict=True) if so_far > odd)
 
 
 def sample(

@@ -141,8 +141,8 @@ class CorpusSettings(Section):
 
 
 class QuerySettings(Section):
-    periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
-    """Years, first and last, from which query papers are drawn evenly."""
+    periods: tuple[tuple[int, int], ...] = ()
+    """Years, first and last, from which query papers are drawn evenly; without any they follow from the corpus."""
     types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
         *("application", "empirical", "resource", "theoretical", "survey"),
     )
@@ -301,6 +301,18 @@ class EvaluationSettings(Section):
         *("mechanistic similarities", "context dependence", "qualitative results"),
     )
     """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
+
+
+Publishing = Literal["published", "left out"]
+
+
+class ReleaseSettings(Section):
+    """What people wrote in words of their own. Neither has a default: whoever publishes a study decides."""
+
+    comments: Publishing | None = None
+    """What assessors wrote beside their grades."""
+    reasons: Publishing | None = None
+    """What adjudicators wrote beside the final grades."""
 
 
 class SystemSettings(Section):

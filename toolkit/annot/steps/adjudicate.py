@@ -19,6 +19,7 @@ from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
 from annot.study import guidelines
+from annot.study.made import note, states_of
 from annot.study.outcome import assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
 
@@ -42,6 +43,7 @@ class Standing:
 
 def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
+    states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             outcome = outcome_of(session, ws.settings)
@@ -62,6 +64,8 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
         if not parcels:
             return Pushed((), tuple(notes))
         pushed = push_parcels(ws, store, parcels, round="adjudicate", dry_run=dry_run, advance=advance)
+    if not (dry_run or pushed.away):
+        note(ws, "adjudicate push", states, screens=states["screens"])
     notes += pushed.notes
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"

@@ -11,6 +11,7 @@ from annot.report.sections.agreement import by_guidelines as of_guidelines
 from annot.report.sections.agreement import terminal
 from annot.report.text import table_text, wrapped
 from annot.report.words import sentences
+from annot.study.made import note
 from annot.study.measured import ByGuidelines, agreement_by_guidelines, agreement_of
 from annot.study.results import agreement_file, keep
 from annot.study.snapshot import read_snapshot
@@ -27,9 +28,11 @@ def measure(
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
-    table = agreement_of(read_snapshot(ws), missing=missing, binarised_at=binarised_at)
+    snapshot = read_snapshot(ws)
+    table = agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(*agreement_file(ws, table), tell=tell)
+        note(ws, "agreement", snapshot.states)
     return table
 
 

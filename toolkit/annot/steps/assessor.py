@@ -211,14 +211,18 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
 
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing where there is none."""
-    account, own = person.account or "", person.assessor if isolated(ws) else None
+    who, account = person.assessor, person.account or ""
+    own = who if isolated(ws) else None
     elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
     if not elsewhere and server.status(studio_folder(ws, own)) is None:
         return ()
     with connect(ws, person=own) as gateway:
         if not elsewhere:
-            open_accounts(ws, gateway, [account], person=own)
-            return (f"the passwords of local accounts are in {passwords_file(ws, own)}",)
+            open_accounts(ws, gateway, {who: account}, person=own)
+            return (f"{who}: the password is in {passwords_file(ws, own)}; `annot invite {who}` writes the letter",)
         if account.lower() in gateway.user_ids():
             return ()
-        return (f"the server has no such account yet; the person signs up at {gateway.url}{gateway.invitation()}",)
+        return (
+            f"the server has no such account yet; the person signs up at {gateway.url}{gateway.invitation()}, and "
+            f"`annot invite {who}` writes the letter",
+        )

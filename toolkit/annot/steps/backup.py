@@ -24,6 +24,7 @@ from annot.store.projects import Project
 from annot.store.trials import TRIALS
 from annot.study.backing_up import write_backup
 from annot.study.ledger import keep_ledger
+from annot.study.made import note, states_of
 from annot.study.standing import files
 from annot.study.workspace import Workspace
 
@@ -54,7 +55,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     notes: list[str] = []
     if not dry_run:
         keep_ledger(ws)
-    taken = tuple(files(ws, notes))
+    states, taken = states_of(ws), tuple(files(ws, notes))
     with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
             with store.read() as session:
@@ -63,6 +64,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
         snapshots = Path(folder)
         _take_snapshots(ws, store, snapshots, notes, advance=advance)
         contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
+    note(ws, "backup", states)
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
 

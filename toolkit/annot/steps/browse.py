@@ -19,6 +19,7 @@ from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.corpus_facts import has_corpus
 from annot.study.error_kinds import read_kinds
+from annot.study.made import note
 from annot.study.matched import matches_file, matches_of
 from annot.study.measured import CONVENTION, MEASURE, comparable_runs
 from annot.study.snapshot import snapshot_of
@@ -87,6 +88,8 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     )
     path = (ws.exports if out is None else out) / BROWSE_FILE
     write_file(path, text)
+    if out is None:
+        note(ws, "browse", snapshot.states)
     return WrittenPage(
         path, len(snapshot.queries), len(systems), len(text.encode()), graded, tuple(_notes(ws, waiting, graded))
     )

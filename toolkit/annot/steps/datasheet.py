@@ -9,6 +9,7 @@ from annot.release.answer_sheet import OpenQuestion, answers_file, ask, open_que
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.prose import datasheet_html, datasheet_markdown
 from annot.study.corpus_facts import corpus_facts
+from annot.study.made import note
 from annot.study.measured import agreement_of
 from annot.study.pool_origins import origins_of
 from annot.study.snapshot import read_snapshot
@@ -53,4 +54,5 @@ def write(ws: Workspace) -> WrittenDatasheet:
     paths = ws.exports / MARKDOWN_FILE, ws.exports / PAGE_FILE
     write_file(paths[0], markdown)
     write_file(paths[1], page)
+    note(ws, "datasheet", snapshot.states, open=len(open_questions(answers)))
     return WrittenDatasheet(*paths, answers_file(ws), added, open_questions(answers))

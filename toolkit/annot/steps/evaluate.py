@@ -12,6 +12,7 @@ from annot.names import check_name
 from annot.report.sections.runs import best_line, terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
+from annot.study.made import note
 from annot.study.measured import evaluation_of, read_run_files
 from annot.study.restated import with_restated
 from annot.study.results import evaluation_file, keep
@@ -45,6 +46,7 @@ def evaluate(
     evaluated = with_restated(snapshot, runs, qrels, evaluated, **how)
     if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
+        note(ws, "evaluate", snapshot.states)
     return evaluated
 
 

@@ -22,6 +22,7 @@ from annot.store.database import open_store
 from annot.store.paper_columns import groups_for
 from annot.study.given_files import given_bytes, given_text
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
+from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             yield done.papers
             advance(origins.total(), total)
 
+    states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         if dry_run:
             deque(labelled(), maxlen=0)
@@ -98,6 +100,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
                     facet_labels.replace_labels(session, labels_in(aside, predicted_by=predicted_by))
         with store.read() as session:
             corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
+    if not dry_run:
+        note(ws, "facets", states)
     by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
     return Labelled(
         papers=total,

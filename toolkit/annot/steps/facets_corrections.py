@@ -302,6 +302,6 @@ def _accounts(gateway: Gateway, accounts: dict[str, str | None]) -> dict[str, in
     found = {name: ids[account.lower()] for name, account in accounts.items() if account and account.lower() in ids}
     faults = [f"{name}: the server has no account of this person" for name in accounts if name not in found]
     if faults:
-        hint = f"give an address with `annot assessor add`, and let the person sign up at {gateway.url}"
+        hint = "give an address with `annot assessor add`, and let the person sign up: `annot invite` has the link"
         raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults, hint=hint)
     return found

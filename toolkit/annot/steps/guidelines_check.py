@@ -7,11 +7,13 @@ from annot.store import papers
 from annot.study import guideline_faults
 from annot.study.corpus_facts import has_corpus
 from annot.study.guideline_faults import CheckedGuidelines
+from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
 
 def check(ws: Workspace) -> CheckedGuidelines:
     """Compare the pages with the facets, the scale and the corpus. Raises FindingError with every misfit."""
+    states = states_of(ws)
     pages, faults = guideline_faults.read_pages(ws)
     quoted = guideline_faults.quoted_papers(pages)
     found = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and has_corpus(ws) else {}
@@ -22,6 +24,7 @@ def check(ws: Workspace) -> CheckedGuidelines:
             faults=checked.findings,
             hint=f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines show FACET` prints what is used",
         )
+    note(ws, "guidelines", states)
     return checked
 
 

@@ -79,6 +79,7 @@ def make(
             and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
         ]
         recorded = {person.assessor: person.share for person in everyone if person.share is not None}
+        hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
         assignments = draw_plan(
             wanted,
             known,
@@ -89,7 +90,7 @@ def make(
             seed=seed,
             standing=standing,
             former=former,
-            shares={**recorded, **shares},
+            shares=hours,
         )
         new = set(assignments) - set(standing)
         per_pair = ws.settings.judging.per_pair
@@ -125,6 +126,8 @@ def make(
         by_query=sorted(added.items()),
         filled=len(given & known_pairs),
         unheeded=unheeded,
+        too_many=_too_many(hours, per_pair) if new or shares else (),
+        n_assessors=len(assessors),
         pairs=len(members),
         sent=sent,
         wants_grow=sent and added and dry_run and not grow,
@@ -157,6 +160,13 @@ def _unheeded(
     for name in ("assignment", "repeats"):
         if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
             yield f"{name} {getattr(ws.settings.judging, name)}"
+
+
+def _too_many(hours: Mapping[str, float], per_pair: int) -> tuple[str, ...]:
+    """Whose hours are more than those of a person who judges every pair, which is the most there is; all, if all do."""
+    if len(hours) <= per_pair:
+        return tuple(hours) if len(set(hours.values())) > 1 else ()
+    return tuple(name for name, share in hours.items() if share * per_pair > sum(hours.values()))
 
 
 def shares_of(given: Iterable[str]) -> dict[str, float]:

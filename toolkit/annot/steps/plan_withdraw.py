@@ -116,22 +116,22 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
             projects.forget_tasks(session, project.project, [asked for asked in tasks[project] if asked not in staying])
         answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in staying)
 
+    def refuse(what: str, hint: str) -> None:
+        if answered:
+            raise InputError(f"{len(answered)} task(s) {what}", faults=answered, hint=f"`annot pull` brings {hint}")
+
     _on_each(ws, store, tasks, refuse_answered)
-    if answered:
-        raise InputError(
-            f"{len(answered)} task(s) are answered already; nothing was deleted",
-            faults=answered,
-            hint="`annot pull` brings the answers in; a query that people have begun with stays in the plan",
-        )
+    refuse(
+        "are answered already; nothing was deleted",
+        "the answers in; a query that people have begun with stays in the plan",
+    )
     if dry_run:
         return
     _on_each(ws, store, tasks, delete)
-    if answered:
-        raise InputError(
-            f"{len(answered)} task(s) were answered while the others were deleted; the queries stay in the plan",
-            faults=answered,
-            hint="`annot pull` brings the answers in, and `annot push` sends again what was deleted",
-        )
+    refuse(
+        "were answered while the others were deleted; the queries stay in the plan",
+        "the answers in, and `annot push` sends again what was deleted",
+    )
 
 
 def _on_each(

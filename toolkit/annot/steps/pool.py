@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from operator import attrgetter
@@ -39,9 +39,19 @@ from annot.study.frozen_rankings import (
 )
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance
+from annot.study.made import note, states_of
 from annot.study.named_pools import papers_named
 from annot.study.near_duplicates import near_duplicates
-from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
+from annot.study.paper_vectors import absent_by_default
+from annot.study.pool_design import (
+    PoolDesign,
+    asked_design,
+    design_of_settings,
+    differences,
+    recorded_designs,
+    usual_design,
+    without,
+)
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
 
@@ -109,11 +119,20 @@ def build(
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
         recorded = recorded_designs(standing.values())
         usual = None if redraw else usual_design(recorded)
-        design = asked_design(usual or by_settings, asked)
+        absent = set(absent_by_default(ws)) - (_ranked_before(ws) if frozen else set())
+
+        def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
+            """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
+            found = asked_design(drawn_by, asked)
+            return found if asked.get("methods") else without(found, absent - {*drew})
+
+        design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
         chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
         query_papers = papers_of(ws, [query.paper_id for query in queries if query.paper_id in chosen])
         designs = {
-            paper_id: design if redraw or paper_id not in recorded else asked_design(recorded[paper_id], asked)
+            paper_id: design
+            if redraw or paper_id not in recorded
+            else as_asked(recorded[paper_id], recorded[paper_id].methods)
             for paper_id in query_papers
         }
         alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
@@ -156,12 +175,17 @@ def build(
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
+            if redraw or not standing:
+                note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
+    asked_out = {*ws.settings.pool.without, *(asked.get("without") or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
     notes = sentences("commands.few_abstracts", few=few) + sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
-        left_out=design.without,
+        left_out=[name for name in design.without if name in asked_out],
+        out_on_record=[name for name in design.without if name not in absent | asked_out],
+        absent=[name for name in design.without if name in absent - asked_out and usual is None],
         twins=alike().twins(query_papers),
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.paper_id for pool in drawn if pool.dry],
@@ -171,6 +195,11 @@ def build(
         dry_run=dry_run,
     )
     return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
+
+
+def _ranked_before(ws: Workspace) -> set[str]:
+    """The methods whose rankings are on disk."""
+    return {path.stem for path in ws.rankings.glob("*.run")}
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:

@@ -24,6 +24,7 @@ from annot.store.queries import read_queries
 from annot.store.returned import read_returned
 from annot.study import guidelines
 from annot.study.guideline_versions import to_send
+from annot.study.made import note, states_of
 from annot.study.outcome import answered_of
 from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
@@ -36,6 +37,7 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance, guidelines_changed: 
     With `dry_run` the tasks are made and checked, and nothing is sent.
     guidelines_changed: why they are others than before; without it, changed ones stop a push.
     """
+    states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
         with store.read() as session:
@@ -74,6 +76,8 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance, guidelines_changed: 
             checked=not (dry_run or late),
             new_guidelines=new,
         )
+    if not (dry_run or away or pushed.away):
+        note(ws, "push", states, screens=states["screens"])
     counts = {person.assessor: person.tasks for person in taken}
     rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
     gone = [person for person in taken if counts.get(person.assessor)]

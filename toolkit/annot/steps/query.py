@@ -1,31 +1,25 @@
-"""Choosing the queries: sampling papers, choosing from the rated sheet, adding by hand, listing."""
+"""The queries by hand: adding one or many, removing, listing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError, MissingInput
-from annot.facets.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
+from annot.errors import InputError
+from annot.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
 from annot.names import check_name, known_query
 from annot.records import Paper, Query
-from annot.report.words import sentences
-from annot.selection.choosing import Distribution
-from annot.selection.choosing import choose as choose_evenly
-from annot.selection.sampling import sample as draw_sample
-from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers, pools
 from annot.store.database import open_store
-from annot.store.paper_columns import known_ids
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.given_files import given_bytes
-from annot.study.workspace import Workspace, write_file
-from annot.templating import render
+from annot.study.workspace import Workspace
 
-QUERY_COLUMNS = ("paper_id", "facet", "sentences")
+QUERY_COLUMNS = ("paper_id", "facet")
+SENTENCES = "sentences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,39 +36,6 @@ class ListedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """The sheet that was written, and how it is filled in."""
-
-    path: Path
-    papers: int
-    explanation: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ChosenQuery:
-    """One query of a choice."""
-
-    query_id: str
-    paper_id: str
-    facet: str
-    title: str
-    new: bool
-    """Whether the study did not have it yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChosenQueries:
-    """The queries of a choice, how they are spread, and what they make of the study's queries."""
-
-    chosen: tuple[ChosenQuery, ...]
-    distribution: Distribution
-    added: int
-    queries_before: int
-    """How many queries the study had."""
-
-
-@dataclass(frozen=True, slots=True)
 class RemovedQuery:
     """A query that is gone."""
 
@@ -84,98 +45,6 @@ class RemovedQuery:
     """Whether the pool of its paper went, too: no other query needs it."""
     queries: int
     """How many queries the study has now."""
-
-
-def sample(ws: Workspace, *, out: Path) -> Sampled:
-    """Draw papers at random from each period and write the sheet; a sheet that stands is never written over."""
-    settings = ws.settings.queries
-    path = ws.root / out if not out.is_absolute() else out
-    if path.exists():
-        raise InputError(f"{path}: exists already and may be filled in", hint="name another file with --out")
-    drawn = draw_sample(
-        ((paper.paper_id, paper.year) for paper in papers.read_papers(ws.corpus, columns=("year",))),
-        periods=settings.periods,
-        per_period=settings.per_period,
-        seed=ws.settings.seed,
-    )
-    ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
-    found = papers_of(ws, ids)
-    there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        labels = labels_of(session, ids)
-    rows = [
-        SheetRow(
-            paper_id,
-            found[paper_id].title,
-            found[paper_id].year,
-            period.period,
-            None,
-            None,
-            offered_facets(labels[paper_id], facets=ws.settings.facets),
-            abstract=" ".join(found[paper_id].sentences),
-            cited=len(there & set(found[paper_id].citations)),
-        )
-        for period in drawn.periods
-        for paper_id in period.paper_ids
-    ]
-    values = {"min_rating": settings.min_rating, "types": settings.types}
-    explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
-    write_file(path, write_sheet(rows, explanation=explanation))
-    return Sampled(path, len(rows), explanation, sentences("commands.sample", drawn=drawn))
-
-
-def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
-    """Choose `number` queries from the filled sheet and remember them beside those that stand."""
-    path = ws.root / sheet if not sheet.is_absolute() else sheet
-    if not path.is_file():
-        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample`, and fill it in")
-    known = set(papers.paper_ids(ws.corpus))
-    rows = read_sheet(
-        path.read_bytes(),
-        name=str(path),
-        facets=tuple(ws.settings.facets),
-        types=ws.settings.queries.types,
-        known=known,
-    )
-    ids = [row.paper_id for row in rows]
-    type_of = {row.paper_id: row.type for row in rows}
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            labels = labels_of(session, ids)
-            standing = {query.query_id for query in read_queries(session)}
-        choice = choose_evenly(
-            rows,
-            count=number,
-            min_rating=ws.settings.queries.min_rating,
-            two_facet_share=ws.settings.queries.two_facet_share,
-            offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
-            facets=tuple(ws.settings.facets),
-            seed=ws.settings.seed,
-        )
-        found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
-        made = [
-            replace(
-                make_query(
-                    found[query.paper_id],
-                    labels[query.paper_id],
-                    query.facet,
-                    facets=ws.settings.facets,
-                    sentences=None,
-                ),
-                paper_type=type_of[query.paper_id],
-            )
-            for query in choice.chosen
-        ]
-        if not dry_run:
-            with store.begin() as session:
-                put_queries(session, made)
-    chosen = tuple(
-        ChosenQuery(
-            query.query_id, query.paper_id, query.facet, found[query.paper_id].title, query.query_id not in standing
-        )
-        for query in made
-    )
-    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(standing))
 
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
@@ -194,13 +63,15 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
 
 
 def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
-    """Add the queries of a CSV file with the columns paper_id, facet and sentences (may be empty); all, or none.
+    """Add the queries of a CSV file with the columns paper_id and facet; all, or none.
+
+    A column `sentences` may name those of a query; where it is empty or not there, they are all of the facet.
 
     Raises InputError with the line of every fault.
     """
     faults = Faults(str(file))
     data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
-    rows = read_columns(data, faults, columns=QUERY_COLUMNS)
+    rows = read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}
@@ -213,7 +84,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
                 check_facet(facet, facets=ws.settings.facets)
                 if paper_id not in there:
                     raise InputError(f"paper {paper_id!r}: not in the corpus")
-                chosen = sentence_numbers(row["sentences"]) if row["sentences"] else None
+                chosen = sentence_numbers(row[SENTENCES]) if row[SENTENCES] else None
                 query = make_query(
                     there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen
                 )

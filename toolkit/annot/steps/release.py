@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
 from annot.records import Paper
-from annot.release.answer_sheet import ANSWERS_FILE, open_questions, read_answers
+from annot.release.answer_sheet import describe_open, open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
@@ -21,12 +21,14 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
+from annot.report.words import counted
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
+from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
 
@@ -84,14 +86,10 @@ def release(
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
     runs, runs_missing, notes = run_files(study)
-    missing = (
-        *unnamed,
-        *lacking,
-        *_pools_missing(study),
-        *runs_missing,
-        *(f"{ANSWERS_FILE}: not answered: {one.question}: {one.text}" for one in open_questions(answers)),
-        *unfinished(study.outcome),
-    )
+    asked = open_questions(answers)
+    others = (*unnamed, *lacking, *_pools_missing(study), *runs_missing, *unfinished(study.outcome))
+    missing = (*others, *describe_open(asked))
+    in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
     measured = Study(study)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
@@ -107,7 +105,7 @@ def release(
         answers,
         runs=runs,
         notes=notes,
-        missing=missing if draft else None,
+        missing=in_full if draft else None,
     )
     files = bundle(made)
     _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
@@ -115,6 +113,8 @@ def release(
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
+        if not draft:
+            note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
@@ -180,12 +180,11 @@ def _texts_missing(study: Snapshot) -> Iterator[str]:
 def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:
     """Raise FindingError with all of it."""
     said = {
-        f"{len(missing)} thing(s) are missing": missing,
-        f"{len(revealing)} place(s) would reveal people, passwords or the server": revealing,
+        "something is missing": missing,
+        f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
     }
     remedies = {
-        "supply what is missing (`annot datasheet` asks its questions in datasheet.toml), or write what is there with "
-        "--draft": missing,
+        "write a draft first, with --draft (MISSING.md then lists what is missing); then supply that": missing,
         "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
     }
     if missing or revealing:

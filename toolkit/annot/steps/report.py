@@ -10,6 +10,7 @@ from annot.report.document import Table
 from annot.report.pages import REPORT_FILE, report_files
 from annot.report.sections import tables
 from annot.report.study import Study
+from annot.study.made import note
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file
 
@@ -27,9 +28,11 @@ def write(ws: Workspace, *, out: Path | None = None) -> Written:
 
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
-    folder = ws.exports if out is None else out
-    for name, text in report_files(Study(read_snapshot(ws))).items():
+    folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
+    for name, text in report_files(Study(snapshot)).items():
         write_file(folder / name, text)
+    if out is None:
+        note(ws, "report", snapshot.states)
     return Written(folder / REPORT_FILE, sha256_of(folder / REPORT_FILE))
 
 

@@ -27,6 +27,7 @@ from annot.study.archive import unpack
 from annot.study.backing_up import free_name, write_backup
 from annot.study.backup_manifest import ASIDE, BACKUPS, DATABASE, FILES, Contents, is_kept
 from annot.study.chain import broken_links
+from annot.study.made import note, states_of
 from annot.study.standing import database_files, own_files, top_level
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
 
@@ -95,6 +96,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             moves.back()
             raise
         moves.move(unpacked.study.settings_file, ws.settings_file)
+        note(ws, "backup", states_of(ws))
         return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
 
 

@@ -20,6 +20,7 @@ from annot.store.papers import find_papers
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.index import Advance
+from annot.study.made import note, states_of
 from annot.study.matched import write_matches
 from annot.study.ranked_pools import GIVEN_UP, RankedPools, systems_of
 from annot.study.workspace import Workspace, write_file
@@ -49,7 +50,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
 
     Raises InputError where a run of a system's name was imported, unless it is to be replaced.
     """
-    chosen = systems_of(ws, systems or USUAL)
+    chosen, states = systems_of(ws, systems or USUAL), states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
@@ -85,6 +86,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             write_matches(ws, system.name, found.matches)
             with store.begin() as session:
                 runs.put_runs(session, [stored])
+            note(ws, f"run/{stored.tag}", states)
             sizes = map(len, found.rankings.values())
             given_up = int(found.facts.get(GIVEN_UP, 0))
             made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name), given_up))
@@ -104,6 +106,7 @@ def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Ma
     stored = write(ws, tag, rankings, facts=facts)
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         runs.put_runs(session, [stored])
+    note(ws, f"run/{tag}", states_of(ws))
 
 
 def write(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> runs.StoredRun:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.store import facet_labels, people, pools, projects
 from annot.store.database import open_store
-from annot.store.guidelines import read_guidelines
-from annot.store.queries import read_queries
-from annot.study.guideline_versions import changed
-from annot.study.outcome import Outcome, answered_of, outcome_of
+from annot.study.next_step import next_step
 from annot.study.overtaken import overtaken_of
+from annot.study.stage import stage_of
+from annot.study.stage_facts import facts_of
 from annot.study.withdrawn import withdrawn_of
 from annot.study.workspace import Workspace
 
@@ -62,35 +60,31 @@ class Status:
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     next_command: str
+    """Words in capitals stand for what a person decides; empty where nothing is left to do."""
+    next_why: str
+    next_who: str
+    """Who acts before the command: "you", or people by pseudonym."""
 
 
 def status(ws: Workspace) -> Status:
     """Count what is there."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        labelled = sum(facet_labels.count_by_origin(session).values())
-        queries = read_queries(session)
-        documents = pools.documents_by_query(session)
-        plan = people.read_assignments(session)
-        everyone = people.read_assessors(session)
-        sent = projects.read_sent(session)
-        answered = answered_of(session)
-        outcome = outcome_of(session, ws.settings)
-        sent_guidelines = read_guidelines(session)
+        stage = stage_of(session, ws)
+        coming = next_step(facts_of(session, ws, stage))
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
-    assigned = Counter(planned.assessor for planned in plan)
+    outcome = stage.outcome
+    assigned = Counter(planned.assessor for planned in stage.plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
-    have = {(planned.assessor, planned.asked) for planned in plan}
-    have |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     return Status(
-        labelled_papers=labelled,
-        queries=len(queries),
-        pools=len({query.paper_id for query in queries if query.query_id in documents}),
+        labelled_papers=stage.labelled,
+        queries=len(stage.queries),
+        pools=len({query.paper_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),
         assessors=tuple(
             Progress(
                 person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None
             )
-            for person in everyone
+            for person in stage.everyone
             if assigned[person.assessor]
         ),
         incomplete=len(outcome.incomplete),
@@ -104,38 +98,11 @@ def status(ws: Workspace) -> Status:
         overtaken=len(overtaken),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
-        guidelines_changed=tuple(changed(ws, ws.settings.facets, sent_guidelines)),
-        unassigned=sum(
-            len(names) < (outcome.per_pair or 0) and pair not in outcome.accepted
-            for pair, names in outcome.planned.items()
-        ),
+        guidelines_changed=stage.guidelines_changed,
+        unassigned=len(stage.unassigned),
         accepted=len(outcome.accepted),
-        to_withdraw=sum(
-            (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
-        ),
-        next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
+        to_withdraw=stage.to_withdraw,
+        next_command=coming.command,
+        next_why=coming.why,
+        next_who=coming.who,
     )
-
-
-def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:
-    """The command that moves the study on, by the order of the flow; judgements made elsewhere need no corpus."""
-    stages = (
-        (not labelled and not outcome.judgements, "annot corpus add, then annot facets"),
-        (not queries, "annot query sample, or annot query add"),
-        (not documents and not outcome.judgements, "annot pool"),
-        (not people_there, "annot assessor add"),
-        (not outcome.planned, "annot plan"),
-        (not outcome.judgements, "annot push, and annot pull once people have judged"),
-        (set(outcome.incomplete) - set(outcome.short), "annot pull"),
-        (outcome.short, "annot assessor add, then annot plan; or annot qrels --allow-single"),
-        (
-            outcome.waiting,
-            "annot push, which sends what was returned, and annot pull once it is answered (annot adjudicate return "
-            "--undo takes it back)",
-        ),
-        (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
-        (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
-        (not documents, "annot agreement, annot qrels, annot report"),
-        (True, "annot agreement, annot qrels, annot run, annot evaluate, annot report"),
-    )
-    return next(command for here, command in stages if here)

@@ -66,7 +66,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
         with store.read() as session:
             everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
         if not own:
-            _start(ws, None, [one.account for one in everyone if one.account], port=port, tell=tell)
+            _start(ws, None, everyone, port=port, tell=tell)
             return status(ws)
         to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
         if not everyone:
@@ -75,8 +75,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
         installing.ensure_installed(os.environ, say=tell)
 
         def start(one: Assessor) -> None:
-            accounts = [one.account] if one.account else []
-            _start(ws, one.assessor, accounts, port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
+            _start(ws, one.assessor, [one], port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
 
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
             list(pool.map(start, to_start))
@@ -98,10 +97,10 @@ def status(ws: Workspace) -> tuple[State, ...]:
 
 
 def _start(
-    ws: Workspace, person: str | None, accounts: Sequence[str], *, port: int | None, tell: Callable[[str], None]
+    ws: Workspace, person: str | None, owners: Sequence[Assessor], *, port: int | None, tell: Callable[[str], None]
 ) -> None:
     server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
-    if accounts:
+    if accounts := {one.assessor: one.account for one in owners if one.account}:
         with connect(ws, person=person) as gateway:
             open_accounts(ws, gateway, accounts, person=person)
 

@@ -22,12 +22,14 @@ from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
 from annot.study.index import Advance
-from annot.study.paper_vectors import check_replaceable, check_set_name
+from annot.study.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.study.workspace import Workspace, sha256_of
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 """By the end of the file's name; any other is Semantic Scholar's."""
-FORMATS = ("semantic-scholar", *FORM_OF.values())
+SEMANTIC_SCHOLAR = "semantic-scholar"
+"""The format whose files hold one of two versions of SPECTER, and do not all tell which."""
+FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
 WITH_IDS = ("npy", "safetensors")
 """Formats whose ids stand in a file of their own."""
 
@@ -40,6 +42,10 @@ class Form(NamedTuple):
     ids: Path | None
     id_column: str | None
     vector_column: str | None
+
+    def of(self, path: Path) -> str:
+        """The format of a file."""
+        return self.name or FORM_OF.get(path.suffix, SEMANTIC_SCHOLAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,8 @@ def bring_in(
 ) -> ImportedVectors:
     """Keep the vectors of the corpus's papers under this name, in place of those of the same space that it had.
 
-    space: the one the vectors lie in; None where the files name it. half: keep half precision. Raises InputError when
-    the files are not of the format, differ in width or space, or hold no paper of the corpus.
+    space: the one the vectors lie in; None where the files or the name of the set tell it. half: keep half precision.
+    Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
     check_set_name(name)
     check_name(metric, ("l2", "cosine"), what="--metric")
@@ -93,7 +99,9 @@ def bring_in(
         raise InputError(f"--ids: found {len(files)} files beside it, expected one")
     wanted = frozenset(paper_ids(ws.corpus))
     tally = Tally()
-    kept = _Kept(ws, name, tally, asked_space=space, precision="float16" if half else "float32")
+    own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
+    precision: Precision = "float16" if half else "float32"
+    kept = _Kept(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
     writer = VectorsWriter(ws.vectors / name, most=len(wanted), precision=kept.precision)
     with nullcontext() if dry_run else writer:
         for block in _blocks(files, form, wanted, tally, advance):
@@ -147,12 +155,20 @@ class _Kept:
     """What is kept of the rows, one for each paper, and the counts of the others."""
 
     def __init__(
-        self, ws: Workspace, name: str, tally: Tally, *, asked_space: str | None, precision: Precision
+        self,
+        ws: Workspace,
+        name: str,
+        tally: Tally,
+        *,
+        asked_space: str | None,
+        own_space: str | None,
+        precision: Precision,
     ) -> None:
         self._ws = ws
         self._name = name
         self._tally = tally
         self._asked = asked_space
+        self._own = own_space
         self._first = ""
         self.precision = precision
         self.space = ""
@@ -192,10 +208,12 @@ class _Kept:
         told = self._tally.space
         if self._asked and told and self._asked != told:
             raise InputError(f"{where}: vectors of {told}, expected {self._asked} as --space says")
-        found = self._asked or told
+        found = self._asked or told or self._own
         if found is None:
             raise InputError(
-                f"{where}: does not name the space of its vectors", hint="name it: --space allenai/specter2"
+                f"{where}: does not name the space of its vectors, and {self._name} can be one of several",
+                hint="name it, so that two are never mixed, such as --space allenai/specter2 (`annot vectors list` "
+                "shows those on record)",
             )
         if not self.space:
             check_replaceable(self._ws, self._name, found, encoded=False)
@@ -208,7 +226,7 @@ def _blocks(
     spaces = Spaces()
     done = 0
     for path in files:
-        kind = form.name or FORM_OF.get(path.suffix, "semantic-scholar")
+        kind = form.of(path)
         check_name(kind, FORMATS, what="--format")
         for block in _read(path, kind, form, wanted, tally, spaces):
             done += len(block.ids)
@@ -217,7 +235,7 @@ def _blocks(
 
 
 def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
-    if kind == "semantic-scholar":
+    if kind == SEMANTIC_SCHOLAR:
         return read_s2_vectors(path, wanted, tally, spaces)
     if kind == "parquet":
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)

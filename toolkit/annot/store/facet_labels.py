@@ -61,6 +61,11 @@ def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Ite
             yield FacetLabels(paper_id, tuple(joined.split(",")) if joined else (), origin, corrected_at)
 
 
+def labelled_ids(session: Session) -> set[str]:
+    """The papers that have labels."""
+    return set(session.connection().execute(select(table(FacetLabelsRow).c.paper_id)).scalars())
+
+
 def count_by_origin(session: Session) -> dict[str, int]:
     """How many papers have labels of each origin."""
     rows = table(FacetLabelsRow)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from sqlalchemy import true
 from sqlmodel import Session
 
 from annot.records import Asked, Judgement
@@ -45,6 +46,11 @@ def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOp
     """What was shown of one pair, the oldest first."""
     rows = table(ShownOpinionsRow)
     return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
+
+
+def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[Opinion, ...]]:
+    """What each task shows, by adjudicator and pair."""
+    return {(one.adjudicator, (one.query_id, one.doc_id)): one.opinions for one in _read(session, true())}
 
 
 def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | None) -> ShownOpinions | None:

@@ -121,9 +121,11 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
+    answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
+    asked = {one.pair: one.assessor for one in outcome.returned if (one.asked, one.assessor) not in answered}
     faults += [
-        f"{' '.join(pair)}: returned to an assessor, who has not answered yet; `annot adjudicate return` with --undo "
-        "takes it back"
+        f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot adjudicate return "
+        f"{' '.join(pair)} --to {asked[pair]} --undo` takes it back"
         for pair in outcome.waiting
     ]
     short = set(outcome.short)

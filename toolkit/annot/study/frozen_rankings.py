@@ -12,7 +12,7 @@ from annot.formats.trec import read_run, run_lines
 from annot.pooling import MANUAL
 from annot.records import Pool, Ranking
 from annot.study.pool_design import PoolDesign
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 NOT_RANKED = "not_ranked"
@@ -165,14 +165,3 @@ def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:
     if not path.is_file():
         raise MissingInput(f"{path}: no rankings to draw from", hint=HINT)
     return text_of(path, manifest, told_by=rankings_manifest(ws), hint=HINT)
-
-
-def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
-    """The text of a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
-    written = manifest.get("files", {}).get(path.name)
-    if (found_hash := sha256_of(path)) != written:
-        raise InputError(
-            f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {told_by}",
-            hint=f"take the file from a backup, or {hint}",
-        )
-    return path.read_text(encoding="utf-8")

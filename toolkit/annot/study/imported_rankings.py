@@ -16,8 +16,9 @@ from annot.evaluation.submission import Finding, findings_of
 from annot.formats.trec import read_run, write_run
 from annot.ordering import ranked, round_score
 from annot.records import Query, Ranking, ScoredDoc
-from annot.study.frozen_rankings import MANIFEST, text_of
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, read_manifest, sha256_of, text_of, write_file, write_manifest
+
+MANIFEST = "manifest.json"
 
 HINT = "bring it in again with `annot pool import-run`"
 

@@ -17,7 +17,7 @@ from annot.diagnosis.matrices import Repeat
 from annot.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.diagnosis.panel import Panel, panel_of
 from annot.errors import InputError, MissingInput
-from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO
+from annot.evaluation.comparisons import ALPHA
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Decision, Judgement, Qrel, Ranking
@@ -36,7 +36,7 @@ CONVENTION, MEASURE = next(iter(PRIMARY.items()))
 N_RANDOM = 500
 """Random choices of one assessor per pair."""
 SWAP_PERMUTATIONS = 10_000
-"""Of each test between two runs; so many tests leave no time for `annot.evaluation.comparisons.PERMUTATIONS`."""
+"""Of each test of all pairs of runs, of which there is one for every random choice."""
 
 
 def agreement_of(
@@ -254,7 +254,6 @@ def assessor_effect_of(
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         n_random=n_random,
         alpha=ALPHA,
-        exact_up_to=EXACT_UP_TO,
         permutations=SWAP_PERMUTATIONS,
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,7 +15,7 @@ from annot.pooling import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.settings.sections import FileName
+from annot.settings.sections import FileName, PoolSettings
 from annot.study.imported_rankings import imported_methods
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import AbstractSystem
@@ -55,16 +56,38 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
     """
     if name in imported_methods(ws):
         raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
-    about = ws.vectors / name / vectors.ABOUT
-    if not about.is_file():
+    folder = ws.vectors / name
+    known = _about(folder)
+    if not known:
         return
     hint = "give the new vectors another name, or remove the folder first"
-    known = json.loads(about.read_text(encoding="utf-8"))
     if known.get("space") != space:
-        raise InputError(f"{about.parent}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
+        raise InputError(f"{folder}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
     if ("weights_sha256" in known) != encoded:
         found = "were not encoded here" if encoded else "`annot encode` made"
-        raise InputError(f"{about.parent}: holds vectors that {found}; they would be lost", hint=hint)
+        raise InputError(f"{folder}: holds vectors that {found}; they would be lost", hint=hint)
+
+
+def only_space(ws: Workspace, name: str) -> str | None:
+    """The space of vectors that are imported under this name, where the name alone tells it: the name itself.
+
+    None where it does not: an encoder of several versions is called so, or the set holds vectors of another space.
+    """
+    recorded = _about(ws.vectors / name).get("space", name)
+    return name if recorded == name and name not in SYSTEMS else None
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What is on record of a set; nothing where there is none."""
+    path = folder / vectors.ABOUT
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def absent_by_default(ws: Workspace) -> tuple[str, ...]:
+    """The methods that a new study lists, so that nobody asked for them, and whose vectors it does not have."""
+    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
+    brought = imported_methods(ws)
+    return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
 
 
 def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:

@@ -43,6 +43,13 @@ def design_of_settings(settings: Settings) -> PoolDesign:
     return PoolDesign(pool.mode, pool.per_method, pool.ranking_depth, settings.seed, taking_part, without)
 
 
+def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
+    """The design, but those of its methods that are named are left out, and on record so."""
+    out = {*names} & {*design.methods}
+    staying = tuple(name for name in design.methods if name not in out)
+    return replace(design, methods=staying, without=tuple(sorted({*design.without, *out})))
+
+
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
     """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not tell, and is
     not among them."""

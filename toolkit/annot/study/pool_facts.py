@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from statistics import mean
 
-from annot.pooling import Version, shares, versions_of
+from annot.pooling import MethodShare, Version, shares, versions_of
 from annot.records import Pool, Ranking
 
 DEPTHS = (10, 25, 50)
@@ -23,7 +24,7 @@ class MethodFacts:
     """In which it took part."""
     drawn: int
     alone: int
-    """Documents that no other method had."""
+    """Documents that no other method came to: each draws down to some rank, and ranks these further down."""
     deepest: int | None
     dry: int
     """Pools in which it ran out of new documents."""
@@ -89,7 +90,7 @@ def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Rank
 
 def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
     of = {paper_id: {share.method: share for share in shares(pool)} for paper_id, pool in pools.items()}
-    alone = Counter(entry.drawn.method for pool in pools.values() for entry in pool.entries if not entry.also)
+    alone = Counter(method for paper_id, pool in pools.items() for method in _alone(pool, of[paper_id].values()))
     for method in sorted({method for found in of.values() for method in found}):
         mine = [found[method] for found in of.values() if method in found]
         yield MethodFacts(
@@ -100,6 +101,15 @@ def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
             deepest=max((share.deepest for share in mine if share.deepest is not None), default=None),
             dry=sum(share.dry for share in mine),
         )
+
+
+def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
+    """For each document that one method alone came to, the method."""
+    reach = {share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares}
+    reach |= {addition.method: max(addition.depth or 0, reach[addition.method]) for addition in pool.additions}
+    for entry in pool.entries:
+        if not any(other.rank is None or other.rank <= reach[other.method] for other in entry.also):
+            yield entry.drawn.method
 
 
 def _overlaps(rankings: Mapping[str, Mapping[str, Ranking]]) -> Iterator[Overlap]:

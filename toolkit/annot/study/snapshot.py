@@ -20,6 +20,7 @@ from annot.store.queries import read_queries
 from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace
 
@@ -53,6 +54,8 @@ class Snapshot:
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is on record of training and sub-study, by name."""
+    states: States = field(default_factory=dict)
+    """By which it is told, later, whether what is made of this is old."""
 
     @property
     def facets(self) -> dict[str, str]:
@@ -149,4 +152,5 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
+        states=states_of(ws, session),
     )

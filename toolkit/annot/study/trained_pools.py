@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from annot.errors import InputError, MissingInput
+from annot.evaluation.measures import TIES, evaluate
 from annot.folds.grouped import grouped_folds
 from annot.folds.leaks import find_leaks, near_copies, refuse_leaks
 from annot.ranking.methods import Bench
 from annot.ranking.vectors import Vectors
-from annot.records import Paper, Qrel, Query
+from annot.records import Paper, Qrel, Query, Ranking
 from annot.systems.scisearch.protocols import Features, by_facet, honest, leaky, learned_from, untrained
 from annot.systems.scisearch.system import SciSearchSystem
 from annot.systems.sentence_vectors import Matrix, SentenceVectors
@@ -20,6 +21,7 @@ from annot.systems.system import Made, Topic
 from annot.systems.weights import INSTALL
 
 FOLDS = 2
+MEASURE, CONVENTION = "NDCG%20", "csfcube"
 DEMONSTRATION = "trained on what it tests: no figure of this run says how well it ranks"
 
 
@@ -73,7 +75,15 @@ def rank(
         shared.append(len(sharing))
         other_way_round.append(len(each_other))
     rankings, taken = honest(
-        features, queries, judged, documents, folds=folds, loss=system.loss, grades=grades, seed=seed
+        features,
+        queries,
+        judged,
+        documents,
+        level=_level,
+        folds=folds,
+        loss=system.loss,
+        grades=grades,
+        seed=seed,
     )
     facts |= {"candidates_in_both_sides": shared, "pairs_the_other_way_round": other_way_round}
     return Made(rankings, {**facts, "features": taken, "folds": folds, "drawn": not any(recorded)})
@@ -115,6 +125,11 @@ def of_abstracts(name: str, topics: Sequence[Topic], vectors: Vectors) -> Featur
 
 def _rows(topics: Sequence[Topic], row: Callable[[str], Matrix]) -> dict[str, Matrix]:
     return {doc_id: np.asarray(row(doc_id)) for topic in topics for doc_id in topic.doc_ids}
+
+
+def _level(rankings: Mapping[str, Ranking], qrels: Sequence[Qrel]) -> float:
+    told = evaluate(dict(rankings), qrels, convention=CONVENTION, relevant_from=2, ties=TIES[0])
+    return float(np.mean([query.values[MEASURE] for query in told.queries]))
 
 
 def _prepare_libraries() -> None:

@@ -195,3 +195,14 @@ def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InputError(f"{path}: not a manifest: found {type(record).__name__}, expected an object", hint=hint)
     return record
+
+
+def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
+    """The text of a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
+    written = manifest.get("files", {}).get(path.name)
+    if (found_hash := sha256_of(path)) != written:
+        raise InputError(
+            f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {told_by}",
+            hint=f"take the file from a backup, or {hint}",
+        )
+    return path.read_text(encoding="utf-8")

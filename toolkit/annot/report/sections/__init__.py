@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from annot import __version__
 from annot.report import verdict
 from annot.report.document import Document, Section, Table
 from annot.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
@@ -18,7 +19,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     collection_settings = study.settings.collection
     return Document(
         title=collection_settings.title,
-        subtitle=sentence("answers.subtitle", collection=collection_settings),
+        subtitle=sentence("answers.subtitle", collection=collection_settings, annot_version=__version__),
         notice=study.notice,
         answers=answers(study),
         body=(agreement.body(study), grades.body(study), runs.body(study), effect.body(study)),

@@ -8,13 +8,12 @@ candidates, those that were trained on included. It is here as a demonstration o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from annot.evaluation.measures import TIES, evaluate
 from annot.ordering import ranked
 from annot.records import Qrel, Query, Ranking, ScoredDoc
 from annot.systems.scisearch.network import Loss, Pairs, Score, Vectors, balanced, train
@@ -26,7 +25,8 @@ OWN_SHARES = (0.40, 0.15)
 """What the paper's own protocol trains on and watches; the rest it tests."""
 Documents = Mapping[str, Sequence[str]]
 """What is to be ranked for each query."""
-MEASURE, CONVENTION = "NDCG%20", "csfcube"
+Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
+"""How good rankings are, by grades."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def honest(
     qrels: Sequence[Qrel],
     documents: Documents,
     *,
+    level: Level,
     folds: Sequence[Sequence[str]],
     loss: Loss,
     grades: int,
@@ -59,7 +60,8 @@ def honest(
 ) -> tuple[dict[str, Ranking], dict[str, str]]:
     """Rank each fold by a network that was trained on the others, one for each facet.
 
-    features: where there are several, the one is taken that ranks the watched training queries best. folds: query ids.
+    features: where there are several, the one is taken that ranks the watched training queries best by `level`. folds:
+    query ids.
     Returns the rankings and, for each fold and facet, the features that were taken.
     """
     rankings: dict[str, Ranking] = {}
@@ -75,9 +77,9 @@ def honest(
             for one in features:
                 pairs = balanced(one.pairs(seen), seed=seed)
                 score = train(pairs, one.pairs(watching), loss=loss, grades=grades, seed=seed)
-                level = _level(_ranked(one, score, _judged(watching)), watching) if len(features) > 1 else 0.0
-                if best is None or level > best[0]:
-                    best = level, one, score
+                reached = level(_ranked(one, score, _judged(watching)), watching) if len(features) > 1 else 0.0
+                if best is None or reached > best[0]:
+                    best = reached, one, score
             assert best is not None, "there are features"
             taken[f"fold{number} {facet}"] = best[1].name
             rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
@@ -152,8 +154,3 @@ def _judged(qrels: Sequence[Qrel]) -> dict[str, list[str]]:
     for qrel in qrels:
         documents.setdefault(qrel.query_id, []).append(qrel.doc_id)
     return documents
-
-
-def _level(rankings: Mapping[str, Ranking], qrels: Sequence[Qrel]) -> float:
-    told = evaluate(dict(rankings), qrels, convention=CONVENTION, relevant_from=2, ties=TIES[0])
-    return float(np.mean([query.values[MEASURE] for query in told.queries]))

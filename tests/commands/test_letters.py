@@ -1,0 +1,161 @@
+"""The letters of `annot invite`, through a whole study on a server that is a stand-in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from annot.records import Assessor
+from annot.steps import invite
+from annot.store import people, projects
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+from small_study import build
+
+Run = Callable[..., Any]
+URL = "http://studio.example.org"
+SIGN_UP = "/user/signup/?token=abc"
+
+
+class Server:
+    """What `annot invite` asks of a Label Studio."""
+
+    url = URL
+
+    def __init__(self) -> None:
+        self.accounts = {"ann@example.org": 1, "joe@example.org": 3}
+
+    def invitation(self) -> str:
+        return SIGN_UP
+
+    def user_ids(self) -> dict[str, int]:
+        return self.accounts
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    standing = Server()
+
+    @contextmanager
+    def connect(_ws: Workspace, *, person: str | None = None) -> Iterator[Server]:
+        yield standing
+
+    monkeypatch.setattr(invite, "connect", connect)
+    monkeypatch.setenv("LABEL_STUDIO_URL", URL)
+    monkeypatch.setenv("ANNOT_ALLOW", URL)
+    return standing
+
+
+def forget_plan(ws: Workspace) -> None:
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.withdraw_plan(session)
+
+
+def sent(ws: Workspace, round: projects.Round, name: str) -> None:
+    """A project of this person, as a push makes it."""
+    with open_store(ws.database_url) as store, store.begin() as session:
+        made = projects.open_project(
+            session, round=round, assessor=name, server="s", url=URL, version="1.23", account_id=1
+        )
+        projects.set_remote_project(session, made.project, {"a1": 71, "j1": 75}[name])
+        if round == "adjudicate":
+            open_pairs = [one.asked for one in people.read_assignments(session, "a1") if one.doc_id in ("d08", "d09")]
+            projects.record_tasks(session, made.project, {asked: at for at, asked in enumerate(open_pairs, start=1)})
+
+
+def letters(annot: Run, *more: str) -> dict[str, str]:
+    done = annot("invite", "--json", *more)
+    assert done.exit_code == 0, done.stderr
+    return {one["assessor"]: one["text"] for one in done.data}
+
+
+def test_the_first_letter_says_about_how_much_and_how_to_sign_in(ws: Workspace, annot: Run, server: Server) -> None:
+    build(ws, judged=0)
+    forget_plan(ws)
+    told = letters(annot, "--contact", "Ada, room 7")
+    # Four queries of ten documents for two each, by two people, at a minute.
+    assert "about 40 pairs, in all about 40 minutes if a pair takes a minute" in told["a1"]
+    assert "1. Sign in with the account above." in told["a1"]
+    assert f"1. Sign up with the address above, once: {URL}{SIGN_UP}" in told["a2"]
+    for name, text in told.items():
+        for said in ("Pause whenever you like", "You may stop at any time", "Ada, room 7", "not published", "press F5"):
+            assert said in text, (name, said)
+        assert f"In this study your name is {name}" in text
+    assert "the comments that you write, as those of a1" in told["a1"]
+    assert "the reasons that you write, as those of j1" in told["j1"]
+    assert "until an adjudicator has settled the pair" in told["a1"]
+    # Nothing is in dispute before anybody judges; the letter goes out nevertheless.
+    assert "the pairs are known when the others have judged" in told["j1"]
+
+
+def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, annot: Run, server: Server) -> None:
+    build(ws, judged=20)
+    server.accounts["bob@example.org"] = 2
+    before = letters(annot, "--until", "2031-05-01")["a1"]
+    assert "40 pairs, of which 20 are left; this takes about 10 minutes." in before
+    assert "Until when: 1 May 2031." in before
+    assert "comes in a later letter" in before
+    assert '"40 of 40, the last for now"' in before
+    sent(ws, "judge", "a1")
+    sent(ws, "adjudicate", "j1")
+    after = letters(annot)
+    assert f"Project:  {URL}/projects/71/data?labeling=1" in after["a1"]
+    assert "Until when" not in after["a1"]
+    # a2 gives twice as long.
+    assert "of which 20 are left; this takes about 20 minutes." in after["a2"]
+    # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
+    assert f"Project:  {URL}/projects/75/data?labeling=1" in after["j1"]
+    assert "8 pairs, of which 2 are left; this takes about 5 minutes. More may come" in after["j1"]
+
+
+def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:
+    build(ws, judged=0)
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
+    assert "40 pairs; this takes" in letters(annot)["a2"]
+    gone = annot("assessor", "replace", "a2", "--by", "a3", "--offline")
+    assert gone.exit_code == 0, gone.stderr
+    told = letters(annot)
+    assert set(told) == {"a1", "a3", "j1"}
+    assert "40 pairs; this takes" in told["a3"]
+    refused = annot("invite", "a2")
+    assert (refused.exit_code, "a2: has left" in refused.stderr) == (2, True)
+
+
+def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
+    ws: Workspace, annot: Run, server: Server
+) -> None:
+    build(ws, judged=0)
+    passwords = ws.cache / "studio" / "passwords.tsv"
+    passwords.parent.mkdir(parents=True)
+    passwords.write_text("a1\tann@example.org\tsecret-1\n", encoding="utf-8")
+    done = annot("invite", "--out", "letters")
+    assert "the passwords are in .annot/studio/passwords.tsv" in done.stderr
+    assert "no link yet for a1 and a2: write again after `annot push`" in done.stderr
+    assert "j1 can sign in now; write again after `annot adjudicate push`" in done.stderr
+    assert "no letter says whom to ask" in done.stderr
+    assert sorted(done.stdout.split()) == ["letters/a1.txt", "letters/a2.txt", "letters/j1.txt"]
+    for name in ("a1", "a2", "j1"):
+        letter = ws.root / "letters" / f"{name}.txt"
+        assert letter.stat().st_mode & 0o077 == 0
+        text = letter.read_text(encoding="utf-8")
+        assert "secret-1" not in text
+        assert not re.search(r"\n{3}|[{}]|None", text), text
+
+
+def test_a_study_with_imported_judgements_writes_no_letter(
+    ws: Workspace, annot: Run, server: Server, tmp_path: Any
+) -> None:
+    file = tmp_path / "j.csv"
+    file.write_text("query,document,assessor,grade\nq-method,d1,Ada,1\nq-method,d1,Bob,1\n", encoding="utf-8")
+    assert annot("import", "judgements", file).exit_code == 0
+    refused = annot("invite")
+    assert refused.exit_code == 2, refused.stdout
+    assert "their answers were imported" in refused.stderr
+    # Whoever settles what the file left open is written to, and nobody else.
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("j1", "joe@example.org", adjudicator=True)])
+    assert set(letters(annot)) == {"j1"}

@@ -1,0 +1,142 @@
+"""What `annot status` and the last line of every command call next: the table, from facts alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from annot.study.next_step import WAY, Facts, Rule, next_step, rule_of
+
+PEOPLE = {"a1": 20, "a2": 18}
+NEW = Facts()
+QUERIED = Facts(papers=True, queries=4)
+PLANNED = QUERIED._replace(pooled=4, planned=40)
+SENT = PLANNED._replace(sent=True)
+JUDGED = SENT._replace(judged=True)
+PRODUCTS = {
+    f"old_{name}": True for name in ("agreement", "qrels", "evaluation", "report", "page", "datasheet", "release")
+}
+UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "command", "who"),
+    [
+        (NEW, "annot corpus add FILE", "you"),
+        (NEW._replace(papers=True, unlabelled=True), "annot facets", "you"),
+        (NEW._replace(papers=True), "annot query sample", "you"),
+        (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
+        (QUERIED, "annot pool", "you"),
+        (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),
+        (QUERIED._replace(pooled=4, unread=True), "annot guidelines check", "you"),
+        (QUERIED._replace(pooled=4, seats=2), "annot assessor add NAME --account EMAIL", "you"),
+        (QUERIED._replace(pooled=4), "annot plan", "you"),
+        (PLANNED._replace(to_train=("a1", "a2")), "annot train push", "you"),
+        (PLANNED._replace(training=("a1",)), "annot train pull", "a1"),
+        (PLANNED._replace(to_send=40), "annot push", "you"),
+        (PLANNED._replace(signing_up=("a3",), without_letter=("a3",)), "annot invite", "you"),
+        (SENT._replace(signing_up=("a3",), to_judge=PEOPLE), "annot push", "a3"),
+        (SENT._replace(to_judge=PEOPLE, without_letter=("a1", "a2")), "annot invite", "you"),
+        (SENT._replace(to_judge=PEOPLE), "annot pull", "a1 and a2"),
+        # A pool that grew, a person who left, new guidelines.
+        (SENT._replace(queries=5, to_judge=PEOPLE), "annot pool --grow", "you"),
+        (SENT._replace(growing=3, to_judge=PEOPLE), "annot plan --grow", "you"),
+        (SENT._replace(to_fill=3, vacant=3, to_judge=PEOPLE), "annot plan", "you"),
+        (SENT._replace(guidelines_changed=("method",)), 'annot push --guidelines-changed "WHY"', "you"),
+        (SENT._replace(to_send=4, to_judge=PEOPLE), "annot push", "you"),
+        (JUDGED._replace(vacant=3), "annot assessor add NAME --account EMAIL", "you"),
+        # Disputes.
+        (
+            JUDGED._replace(open=3, without_adjudicator=3),
+            "annot assessor add NAME --account EMAIL --adjudicator",
+            "you",
+        ),
+        (JUDGED._replace(open=3, disputes_to_send=3), "annot adjudicate push", "you"),
+        (JUDGED._replace(open=3, adjudicators_signing_up=("j1",)), "annot adjudicate push", "j1"),
+        (JUDGED._replace(open=3, to_settle={"j1": 3}), "annot adjudicate pull", "j1"),
+        (JUDGED._replace(batch=2), "annot plan --grow", "you"),
+        # What follows from the grades, in the order in which one is made of the other.
+        (UNMEASURED, "annot agreement", "you"),
+        (UNMEASURED._replace(old_agreement=False), "annot qrels", "you"),
+        (JUDGED._replace(old_runs=("fabs_tfidf", "lsa")), "annot run fabs_tfidf lsa", "you"),
+        (JUDGED._replace(old_evaluation=True), "annot run", "you"),
+        (JUDGED._replace(runs=True, old_evaluation=True, old_report=True), "annot evaluate", "you"),
+        (JUDGED._replace(runs=True, old_report=True, old_page=True), "annot report", "you"),
+        (JUDGED._replace(runs=True, old_page=True, old_datasheet=True), "annot browse", "you"),
+        (JUDGED._replace(runs=True, old_datasheet=True, questions=9), "annot datasheet", "you"),
+        (JUDGED._replace(runs=True, old_release=True), "annot release FOLDER", "you"),
+        (JUDGED._replace(runs=True, old_release=True, release="../out"), "annot release ../out", "you"),
+        (JUDGED._replace(runs=True, old_backup=True), "annot backup FILE", "you"),
+        (JUDGED._replace(runs=True), "", "you"),
+        # Judged elsewhere: no corpus, no server, and nothing to browse or to release.
+        (
+            Facts(judged=True, elsewhere=True, queries=4, planned=40, open=2),
+            "annot import judgements FILE --adjudicator NAME",
+            "you",
+        ),
+        (Facts(judged=True, elsewhere=True, queries=4, planned=40, old_report=True), "annot report", "you"),
+        (
+            Facts(judged=True, elsewhere=True, queries=4, planned=40, old_page=True, old_release=True, old_backup=True),
+            "annot backup FILE",
+            "you",
+        ),
+    ],
+)
+def test_each_stage_has_its_command(facts: Facts, command: str, who: str) -> None:
+    found = next_step(facts)
+    assert (found.command, found.who) == (command, who)
+    assert "{" not in f"{found.command}{found.why}{found.who}"
+
+
+def test_people_and_numbers_are_named() -> None:
+    assert str(next_step(SENT._replace(to_judge=PEOPLE))) == (
+        "annot pull (these have pairs to judge first: a1 20, a2 18; --watch pulls until all is judged)"
+    )
+    assert next_step(QUERIED._replace(pooled=3)).why == "1 query without a pool"
+    assert next_step(JUDGED._replace(runs=True)).why.startswith("nothing is left to do")
+
+
+def drawn(chance: random.Random) -> Facts:
+    """A study at any stage, possible or not."""
+
+    def value(name: str, usual: Any) -> Any:
+        if isinstance(usual, bool):
+            return chance.random() < 0.5
+        if isinstance(usual, int):
+            return chance.choice((0, 0, 1, 5))
+        if isinstance(usual, tuple):
+            return chance.choice(((), (), ("a1",), ("a1", "a2")))
+        return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
+
+    found = Facts(**{name: value(name, usual) for name, usual in Facts()._asdict().items()})
+    return found._replace(queries=found.queries + found.pooled)
+
+
+def settles(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
+    """The facts that hold no more once the command has done its work: each alone, given its value in a new study."""
+    done: dict[str, Any] = {name: type(value)() for name, value in facts._asdict().items() if name != "release"}
+    done |= {"papers": True, "runs": True, "sheet": True, "planned": 1, "queries": 1, "pooled": facts.queries}
+    for name, value in done.items():
+        after = facts._replace(**{name: value})
+        if after != facts and not rule.when(after):
+            yield {name: value}
+
+
+def test_no_command_is_named_that_changes_nothing_and_every_way_ends() -> None:
+    """Whatever the facts: what the command settles is a fact, and once that is settled the way goes on downwards."""
+    chance = random.Random(1)
+    seen = set()
+    for _ in range(300):
+        facts = drawn(chance)
+        for _ in range(2 * len(WAY)):
+            rule = rule_of(facts)
+            seen.add(WAY.index(rule))
+            if not rule.command:
+                break
+            settled = list(settles(rule, facts))
+            assert settled, f"{rule.command}: named by a fact that no command can change: {facts}"
+            facts = facts._replace(**chance.choice(settled))
+        assert not next_step(facts).command
+    assert seen == set(range(len(WAY)))

@@ -1,0 +1,283 @@
+"""What comes next in a study, from its first command to the backup of what was published: one table, read downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+
+class Facts(NamedTuple):
+    """What the next step depends on; the values are those of a study that was only just made."""
+
+    papers: bool = False
+    """Whether there is a corpus."""
+    unlabelled: bool = False
+    """Whether the sentences of the corpus, as it is now, were not labelled yet."""
+    sheet: bool = False
+    """Whether a sheet of sampled papers is there, to be rated."""
+    queries: int = 0
+    pooled: int = 0
+    """Queries that have a pool."""
+    redraw: bool = False
+    """Whether the settings of pools have changed since they were drawn, and nothing is planned."""
+    unread: bool = False
+    """Whether the guidelines as they are were never checked, and nothing was sent."""
+    seats: int = 0
+    """People who are needed before a plan can be drawn."""
+    elsewhere: bool = False
+    """Whether the judgements were imported, and nobody judges here."""
+    sent: bool = False
+    """Whether people have tasks: from then on, pairs are added with --grow only."""
+    planned: int = 0
+    """Pairs of the plan."""
+    growing: int = 0
+    """Pairs of planned queries that the plan does not have, or not for as many people as annot.toml says by now."""
+    to_fill: int = 0
+    """Pairs that lack an assessor since a person left, and that somebody present could take."""
+    batch: int = 0
+    """Queries with a pool of which no pair is planned."""
+    to_train: tuple[str, ...] = ()
+    """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
+    training: tuple[str, ...] = ()
+    """Who has gold pairs to judge."""
+    guidelines_changed: tuple[str, ...] = ()
+    to_send: int = 0
+    """Tasks that a push would send, take back or show as annot.toml has them now."""
+    signing_up: tuple[str, ...] = ()
+    """Who got nothing from a push of all that there is: they have no account on the server yet."""
+    without_letter: tuple[str, ...] = ()
+    """Who has tasks, or should sign up, and no letter that says where."""
+    to_judge: Mapping[str, int] = {}
+    """Open tasks by assessor."""
+    missing: int = 0
+    """Judgements that are lacking although nobody has them as a task."""
+    vacant: int = 0
+    """Pairs that lack an assessor, and that no present one can take."""
+    without_adjudicator: int = 0
+    """Disputes that no present adjudicator may settle."""
+    disputes_to_send: int = 0
+    """Disputes that a push would send, send again or take back."""
+    adjudicators_signing_up: tuple[str, ...] = ()
+    """Adjudicators who got nothing from a push of the disputes: they have no account on the server yet."""
+    to_settle: Mapping[str, int] = {}
+    """Open disputes by adjudicator."""
+    open: int = 0
+    """Disputes."""
+    judged: bool = False
+    """Whether there are judgements."""
+    old_agreement: bool = False
+    old_qrels: bool = False
+    old_runs: tuple[str, ...] = ()
+    """Runs whose file is gone, or whose pools have changed since."""
+    runs: bool = False
+    """Whether there are any."""
+    old_evaluation: bool = False
+    old_report: bool = False
+    old_page: bool = False
+    old_datasheet: bool = False
+    questions: int = 0
+    """Questions of the datasheet without an answer."""
+    old_release: bool = False
+    release: str = "FOLDER"
+    """Where the release was written."""
+    old_backup: bool = False
+
+
+class Next(NamedTuple):
+    """A command, why it is next, and who has to do something before it."""
+
+    command: str
+    """What to type; words in capitals stand for what a person decides. Empty where nothing is left to do."""
+    why: str
+    who: str = "you"
+
+    def __str__(self) -> str:
+        return f"{self.command} ({self.why})" if self.command else self.why
+
+
+class Rule(NamedTuple):
+    """A line of the way. Its texts are filled in from the facts."""
+
+    when: Callable[[Facts], object]
+    command: str
+    why: str
+    who: str = "you"
+    """Whoever is named here acts first, and the command follows."""
+
+
+LETTER = "a letter for {without_letter} that says where to begin"
+OLD = "is missing, or older than what it is made from"
+WAY: tuple[Rule, ...] = (
+    # The corpus, its labels, and the queries.
+    Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its papers"),
+    Rule(lambda f: f.unlabelled, "annot facets", "the sentences of the corpus have no labels yet"),
+    Rule(
+        lambda f: not f.queries and not f.sheet,
+        "annot query sample",
+        "papers to choose queries from; annot query add takes those you know already",
+    ),
+    Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
+    # Pools, people, and the plan.
+    Rule(
+        lambda f: f.papers and not f.elsewhere and f.pooled < f.queries,
+        "annot pool{grow}",
+        "{unpooled} without a pool",
+    ),
+    Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
+    Rule(lambda f: f.unread, "annot guidelines check", "read the guidelines first: all who judge go by them"),
+    Rule(
+        lambda f: f.seats,
+        "annot assessor add NAME --account EMAIL",
+        "a plan needs {seats} more to judge, and may have more than that",
+    ),
+    Rule(
+        lambda f: not f.planned and not f.elsewhere,
+        "annot plan",
+        "it says who judges which pairs; add everyone who is to judge first",
+    ),
+    Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
+    Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, since a person left"),
+    # Training, where there are gold pairs.
+    Rule(lambda f: f.to_train, "annot train push", "gold pairs for {to_train}"),
+    Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
+    Rule(lambda f: f.training, "annot train pull", "these have gold pairs to judge first: {training}", "{training}"),
+    # Out to the people who judge, and back.
+    Rule(
+        lambda f: f.guidelines_changed,
+        'annot push --guidelines-changed "WHY"',
+        "the guidelines of {guidelines_changed} are not those that were sent",
+    ),
+    Rule(lambda f: f.to_send, "annot push", "{to_send} to be sent, taken back or renewed on the server"),
+    Rule(lambda f: f.without_letter, "annot invite", LETTER),
+    Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
+    Rule(
+        lambda f: f.to_judge,
+        "annot pull",
+        "these have pairs to judge first: {to_judge}; --watch pulls until all is judged",
+        "{judges}",
+    ),
+    Rule(lambda f: f.missing and f.elsewhere, "annot import judgements FILE", "{missing} not on record"),
+    Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
+    Rule(
+        lambda f: f.vacant,
+        "annot assessor add NAME --account EMAIL",
+        '{vacant} without an assessor; annot qrels --allow-single "WHY" takes them as they are',
+    ),
+    # Disputes.
+    Rule(
+        lambda f: f.open and f.elsewhere,
+        "annot import judgements FILE --adjudicator NAME",
+        "{open} in dispute; import the adjudicator's grades",
+    ),
+    Rule(
+        lambda f: f.without_adjudicator,
+        "annot assessor add NAME --account EMAIL --adjudicator",
+        "{without_adjudicator} in dispute without an adjudicator",
+    ),
+    Rule(
+        lambda f: f.disputes_to_send, "annot adjudicate push", "{disputes_to_send} in dispute to be sent or taken back"
+    ),
+    Rule(
+        lambda f: f.adjudicators_signing_up,
+        "annot adjudicate push",
+        "these have to sign up first: {adjudicators_signing_up}",
+        "{adjudicators_signing_up}",
+    ),
+    Rule(
+        lambda f: f.to_settle,
+        "annot adjudicate pull",
+        "these have disputes to settle first: {to_settle}",
+        "{adjudicators}",
+    ),
+    Rule(lambda f: f.open, "annot adjudicate pull", "{open} in dispute not settled on record"),
+    # The next batch, where the plan had only some of the queries.
+    Rule(
+        lambda f: f.batch and not f.elsewhere,
+        "annot plan{grow}",
+        "{batch} without a plan; annot query remove takes one out",
+    ),
+    # What follows from the grades.
+    Rule(lambda f: f.old_agreement, "annot agreement", f"exports/agreement.json {OLD}"),
+    Rule(lambda f: f.old_qrels, "annot qrels", "the final grades are not in exports/qrels.txt as they are now"),
+    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are gone, or older than the pools"),
+    Rule(lambda f: f.papers and f.pooled and not f.runs, "annot run", "no system has ranked the pools yet"),
+    Rule(lambda f: f.runs and f.old_evaluation, "annot evaluate", f"exports/evaluation.json {OLD}"),
+    Rule(lambda f: f.old_report, "annot report", f"exports/report.html {OLD}"),
+    Rule(lambda f: f.papers and f.old_page, "annot browse", f"exports/browse.html {OLD}"),
+    # Out to the public, and kept.
+    Rule(lambda f: f.old_datasheet, "annot datasheet", f"exports/datasheet.md {OLD}"),
+    Rule(
+        lambda f: f.questions,
+        "annot datasheet",
+        "once you have answered {questions} in datasheet.toml; annot release FOLDER --draft goes without",
+    ),
+    Rule(
+        lambda f: f.papers and f.old_release,
+        "annot release {release}",
+        "the study is not in a release as it is now; it says what [collection] in annot.toml lacks",
+    ),
+    Rule(lambda f: f.old_backup, "annot backup FILE", "the study is in no backup as it is now"),
+    Rule(lambda f: True, "", "nothing is left to do; what changes from here on makes annot status name it"),
+)
+"""The first rule that holds says what is next."""
+
+OF_THE_WAY = frozenset(
+    " ".join(word for word in rule.command.split()[1:3] if word.islower() and word.isalpha()) for rule in WAY
+)
+"""The commands of the table, without `annot` and options."""
+
+
+def next_step(facts: Facts) -> Next:
+    """What is next."""
+    rule = rule_of(facts)
+    words = _words(facts)
+    return Next(rule.command.format_map(words), rule.why.format_map(words), rule.who.format_map(words))
+
+
+def rule_of(facts: Facts) -> Rule:
+    """The rule that says so."""
+    return next(rule for rule in WAY if rule.when(facts))
+
+
+def _words(facts: Facts) -> Mapping[str, str]:
+    """What the texts of the table are filled in with."""
+    return {
+        "grow": " --grow" if facts.sent else "",
+        "unpooled": _count(facts.queries - facts.pooled, "query", "queries"),
+        "seats": _count(facts.seats, "person", "people"),
+        "growing": _count(facts.growing, "pair"),
+        "to_fill": _count(facts.to_fill, "pair"),
+        "batch": _count(facts.batch, "query", "queries"),
+        "to_train": _listed(facts.to_train),
+        "training": _listed(facts.training),
+        "guidelines_changed": _listed(facts.guidelines_changed),
+        "to_send": _count(facts.to_send, "task"),
+        "without_letter": _listed(facts.without_letter),
+        "signing_up": _listed(facts.signing_up),
+        "to_judge": _open(facts.to_judge),
+        "judges": _listed(facts.to_judge),
+        "missing": _count(facts.missing, "judgement"),
+        "vacant": _count(facts.vacant, "pair"),
+        "without_adjudicator": _count(facts.without_adjudicator, "pair"),
+        "disputes_to_send": _count(facts.disputes_to_send, "pair"),
+        "adjudicators_signing_up": _listed(facts.adjudicators_signing_up),
+        "to_settle": _open(facts.to_settle),
+        "adjudicators": _listed(facts.to_settle),
+        "open": _count(facts.open, "pair"),
+        "old_runs": " ".join(facts.old_runs),
+        "questions": _count(facts.questions, "question"),
+        "release": facts.release,
+    }
+
+
+def _open(by_person: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(by_person.items()))
+
+
+def _listed(names: Mapping[str, int] | tuple[str, ...]) -> str:
+    *others, last = sorted(names) or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _count(n: int, name: str, plural: str = "") -> str:
+    return f"{n} {name if n == 1 else plural or name + 's'}"
