@@ -177,6 +177,16 @@ WRONG: dict[str, Wrong] = {
         ("corpus", "a folder"),
         spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
     ),
+    "facets: left out, and labelled": Wrong(
+        "facets", "--leave-out --model model.xz", ("found --model beside it",), "labelled"
+    ),
+    "facets: all would be left out": Wrong(
+        "facets",
+        "--leave-out",
+        ("no paper has sentence labels", "annot facets"),
+        "labelled",
+        sql("DELETE FROM facet_labels"),
+    ),
     "query sample: no corpus": Wrong("query sample", "", ("annot corpus add",)),
     "query sample: no labels": Wrong(
         "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")

@@ -4,12 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, argument, option, setting
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
+from annot.cli.output import Answer, needs_a_person, progress, table, told
 from annot.errors import InputError
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
+
+
+REPORTED = 10
+"""Papers that are named, of many."""
 
 
 @command("init")
@@ -83,15 +87,27 @@ def citations_add(
 def facets_label(
     ws: "Workspace",
     model: Annotated[Path | None, option("A model made by `annot facets train`.")] = None,
+    leave_out: Annotated[bool, flag("--leave-out", "Take papers that have no labels out of the corpus.")] = False,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Label each sentence of the corpus and print the counts; labels that the papers came with are kept."""
+    """Label each sentence of the corpus and print the counts; labels that the papers came with are kept.
+
+    Where the model has other labels than the study, papers that came without any are listed, with what can be done.
+    """
+    from annot.report.words import counted
     from annot.steps import facets as step
 
+    if leave_out:
+        if model is not None:
+            raise InputError("--leave-out: found --model beside it, expected one or the other")
+        gone = step.leave_out(ws, dry_run=dry_run)
+        verb = "would leave" if dry_run else "left"
+        return Answer(gone, f"{counted(len(gone.papers), 'paper')} {verb} the corpus, {gone.in_corpus} stay")
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
-    return Answer(labelled, told("facets", labelled=labelled))
+    finding = needs_a_person(labelled.without, "{} paper(s) without sentence labels")
+    return Answer(labelled, told("facets", labelled=labelled, reported=REPORTED), finding=finding)
 
 
 @command("facets train", needs_study=False)

@@ -44,7 +44,8 @@ def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | N
     if not abstracts and not faults.found:
         faults.add("no abstracts found")
     faults.raise_if_any(
-        hint='expected one JSON object a line: {"abstract": ["...", "..."], "labels": ["background", "method"]}'
+        hint='expected one JSON object a line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
+        "remove lines without labels"
     )
     return tuple(abstracts)
 

@@ -38,22 +38,10 @@ class Said:
     """What `annot status` says of the study besides its counts."""
 
     next: str
-    """The command that comes next; empty where nothing is left to do."""
+    """The command that comes next; "" where there is none."""
     why: str
     notices: tuple[str, ...]
     """What a person should look at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When the page is written."""
-
-    now: datetime
-    """In the lead's time zone."""
-    every: float
-    """Seconds to the next page."""
-    trouble: str
-    """Why nothing could be pulled, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +74,17 @@ def page(
     look: Look | None,
     days: ByDay,
     said: Said,
-    written: Moment,
     *,
+    now: datetime,
+    every: float,
     papers: int,
+    trouble: str,
     overrides: Path | None,
 ) -> str:
-    """The page. look: None where nothing is planned. papers: query papers with complete pairs."""
-    now = written.now
+    """The page. look: None where nothing is planned. now: in the lead's time zone.
+
+    every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
+    """
     settings = snapshot.ws.settings
     assessors = _assessors(snapshot, look, days)
     adjudicators = _adjudicators(snapshot, days)
@@ -104,9 +96,9 @@ def page(
             "days": days,
             "said": said,
             "now": now,
-            "every": written.every,
+            "every": every,
             "missed": MISSED,
-            "trouble": written.trouble,
+            "trouble": trouble,
             "papers": papers,
             "least_papers": LEAST_PAPERS,
             "per_pair": snapshot.outcome.per_pair,

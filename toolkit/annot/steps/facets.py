@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +13,19 @@ from typing import TYPE_CHECKING
 from annot.errors import InputError
 from annot.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
 from annot.facets.crf import train as train_model
+from annot.facets.query_sentences import offered_facets
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.records import Advance, Source
 from annot.settings import Settings
 from annot.shards import Engine, map_shards
-from annot.store import facet_labels
+from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
 from annot.store.paper_columns import groups_for
+from annot.store.paper_writing import remove_papers
+from annot.store.queries import read_queries
+from annot.store.runs import Imported, put_import
+from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.given_files import given_bytes, given_text
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.made import note, states_of
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 
 SHA_PREFIX = 12
+NO_LABELS = "no sentence labels of the study"
+"""Why papers left the corpus, among the reasons for which it lacks others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,18 @@ class Labelled:
     model_sha256: str | None
     carried_sentences: int
     agreement: float | None
+    without: tuple[str, ...] = ()
+    """Papers that have no labels: they came with none, and the model gives others than those of the study."""
+    misfit: str | None = None
+    """Why the model cannot label them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The papers that left the corpus, and how many stay."""
+
+    papers: tuple[str, ...]
+    in_corpus: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,11 @@ class Trained:
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
-    """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew."""
+    """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew.
+
+    Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
+    record stays, and the papers without labels are named. Raises InputError where no paper came with labels then.
+    """
     raw, name = _model(model)
     labeller = labeller_of(raw, name)
     misfit = _misfit(labeller, model, ws.settings.labels.names)
@@ -76,6 +100,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     shards = groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
+    bare: list[str] = []
 
     def labelled() -> Iterator[RecordBatch]:
         """The labels of the papers, shard by shard, counted as they pass by."""
@@ -85,8 +110,11 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             labels.update(done.by_label)
             facets.update(done.by_facet)
             carried.update(done.carried)
+            bare.extend(done.without)
             yield done.papers
-            advance(origins.total(), total)
+            advance(origins.total() + len(bare), total)
+        if misfit and not origins:
+            raise misfit
 
     states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
@@ -97,14 +125,21 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             with TemporaryFile(dir=ws.root) as aside:
                 write_labels(aside, labelled())
                 with store.begin() as session:
-                    facet_labels.replace_labels(session, labels_in(aside, predicted_by=predicted_by))
+                    found = labels_in(aside, predicted_by=predicted_by)
+                    facet_labels.replace_labels(session, found, keep_others=misfit is not None)
         with store.read() as session:
             corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-    if not dry_run:
+            on_record = {one.paper_id: one for one in facet_labels.read_labels(session, bare)}
+    for one in on_record.values():
+        labels.update(one.labels)
+        facets.update(offered_facets(one.labels, facets=ws.settings.facets))
+        origins.update([one.origin] if one.origin != Source.CORRECTED else [])
+    without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
+    if not dry_run and not without:
         note(ws, "facets", states)
     by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
     return Labelled(
-        papers=total,
+        papers=total - len(without),
         by_origin=dict(sorted(by_origin.items())),
         by_label=dict(sorted((+labels).items())),
         by_facet={facet: facets[facet] for facet in ws.settings.facets},
@@ -112,7 +147,36 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         model_sha256=None if misfit else labeller.sha256,
         carried_sentences=carried.total(),
         agreement=carried[True] / carried.total() if carried else None,
+        without=without,
+        misfit=misfit.message if misfit and without else None,
     )
+
+
+def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
+    """Take the papers that have no sentence labels out of the corpus, and note on record how many.
+
+    Raises InputError, and takes none, where one of them is a query paper or in a pool, or where no paper has labels.
+    """
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        labelled = facet_labels.labelled_ids(session)
+        drawn = pools.read_pools(session).values()
+        used = {entry.doc_id for pool in drawn for entry in pool.entries}
+        used |= {query.paper_id for query in read_queries(session)}
+    out = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
+    if not labelled:
+        raise InputError("no paper has sentence labels, so all would go", hint="label them with `annot facets`")
+    if faults := [f"{paper_id}: a query paper, or in a pool" for paper_id in out if paper_id in used]:
+        hint = "label them: `annot facets train FILE --out model.xz`, then `annot facets --model model.xz`"
+        raise InputError("papers without sentence labels cannot be left out", faults=faults, hint=hint)
+    if out and not dry_run:
+        remove_papers(ws.corpus, out)
+        write_corpus_manifest(ws)
+        digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
+        facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+            put_import(session, Imported(Source.CORPUS, digest, facts))
+        note(ws, "facets", states_of(ws))
+    return LeftOut(tuple(out), len(labelled))
 
 
 def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> Trained:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from annot.report.status_page import LEAST_PAPERS, Moment, Said, page
+from annot.report.status_page import LEAST_PAPERS, Said, page
 from annot.report.text import bar, share_done
 from annot.store import judgements
 from annot.store.database import open_store
@@ -74,8 +74,17 @@ class StatusPage:
         look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
         days = by_day(snapshot, changed_at, now=now, zone=self._zone)
         papers = papers_with_complete_pairs(snapshot)
-        moment = Moment(now, every=self._every, trouble=trouble)
-        text = page(snapshot, look, days, said, moment, papers=papers, overrides=ws.root / "templates")
+        text = page(
+            snapshot,
+            look,
+            days,
+            said,
+            now=now,
+            every=self._every,
+            papers=papers,
+            trouble=trouble,
+            overrides=ws.root / "templates",
+        )
         write_file(self.path, text, private=True)
         self.line = line(look) if look else ""
         self._behind = False

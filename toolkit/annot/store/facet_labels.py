@@ -27,8 +27,10 @@ class FacetLabels(NamedTuple):
     corrected_at: str | None = None
 
 
-def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
+def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_others: bool = False) -> None:
     """Make these the labels of the study: others go, except that corrected ones stay as they are.
+
+    keep_others: those of papers that are not named stay, too.
 
     A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself. The
     database refuses two of one paper. A few thousand are in memory at a time.
@@ -36,10 +38,12 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
     rows = table(FacetLabelsRow)
     corrected = rows.c.origin == Source.CORRECTED
     kept = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
-    session.connection().execute(rows.delete().where(~corrected))
+    if not keep_others:
+        session.connection().execute(rows.delete().where(~corrected))
     for chunk in in_chunks(labels):
         new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
-        delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new if one.paper_id in kept))
+        gone = (one.paper_id for one in new if keep_others or one.paper_id in kept)
+        delete_where(session, FacetLabelsRow, "paper_id", gone)
         _insert(session, new)
 
 

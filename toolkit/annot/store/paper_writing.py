@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from annot.errors import InputError
+from annot.ranking.storage import strings_of
 from annot.records import Paper
-from annot.store.papers import COLUMNS, ROWS_IN_GROUP, open_papers, paper_schema
+from annot.store.papers import COLUMNS, ROWS_IN_GROUP, files_of, open_papers, paper_schema
 
 if TYPE_CHECKING:
     import numpy
@@ -79,20 +80,36 @@ class PaperWriter:
 
 
 def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:
-    """Write the file anew with the rows that are to be kept, group by group; kept: one value a row."""
+    """Write the file anew with the rows that are to be kept, group by group; kept: one value a row.
+
+    Killed half-way it leaves the file as it was.
+    """
     import pyarrow.parquet
 
-    whole = path.with_suffix(".whole")
-    path.replace(whole)
-    file = open_papers(whole)
+    part = path.with_suffix(".kept")
+    file = open_papers(path)
     first = 0
-    with pyarrow.parquet.ParquetWriter(path, file.schema_arrow, compression="zstd") as writer:
+    with pyarrow.parquet.ParquetWriter(part, file.schema_arrow, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group)
             if (mask := kept[first : first + len(table)]).any():
                 writer.write_table(table.filter(pyarrow.array(mask)))
             first += len(table)
-    whole.unlink()
+    part.replace(path)
+
+
+def remove_papers(folder: Path, ids: Iterable[str]) -> None:
+    """Write the files of the corpus that have these papers anew, without them; a file without papers goes."""
+    import pyarrow.compute
+
+    out = strings_of(dict.fromkeys(ids))
+    for path in files_of(folder):
+        there = open_papers(path).read(columns=["paper_id"]).column(0)
+        kept = ~pyarrow.compute.is_in(there, value_set=out).to_numpy(zero_copy_only=False)
+        if not kept.any():
+            path.unlink()
+        elif not kept.all():
+            keep_rows(path, kept)
 
 
 def append_parts(folder: Path, parts: Iterable[Path]) -> None:

@@ -87,5 +87,7 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
     labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(wanted))}
     if absent := sorted(wanted - labels.keys()):
         hint = "label them with `annot facets`"
-        raise MissingInput(f"{len(absent)} paper(s) have no sentence labels, {absent[0]} among them", hint=hint)
+        one = f"paper {absent[0]} has no sentence labels"
+        several = f"{len(absent)} papers have no sentence labels, {absent[0]} among them"
+        raise MissingInput(one if len(absent) == 1 else several, hint=hint)
     return labels

@@ -31,6 +31,8 @@ class LabelledShard(NamedTuple):
     """Papers with at least one sentence of the facet."""
     carried: Counter[bool]
     """Sentences that came with a label: those whose label the model gives too (true), and the others."""
+    without: tuple[str, ...]
+    """Papers that came without labels and got none, since the model gives others than those of the study."""
 
 
 @lru_cache(maxsize=1)
@@ -52,17 +54,20 @@ class LabelShard:
     facets: Mapping[str, Sequence[str]]
     """The labels of each facet; a facet without labels is the whole abstract."""
     misfit: InputError | None
-    """Why the model cannot label this study; raised at a paper that came without labels."""
+    """Why the model cannot label this study: then only labels that papers came with are kept."""
 
     def __call__(self, shard: RowGroups) -> LabelledShard:
         """Raises InputError when a paper came with a label that the study does not have."""
         batches = list(read_columns([shard], ("paper_id", "sentences", "labels")))
         ids, sentences, given = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
+        came = given.is_valid().to_numpy(zero_copy_only=False)
+        without: tuple[str, ...] = ()
+        if self.misfit:
+            without = tuple(ids.filter(pa.array(~came)).to_pylist())
+            ids, sentences, given = (column.filter(pa.array(came)) for column in (ids, sentences, given))
+            came = np.ones(len(ids), bool)
         counts = pc.list_value_length(sentences).to_numpy(zero_copy_only=False).astype(np.int64)
         paper_of = np.repeat(np.arange(len(counts)), counts)
-        came = given.is_valid().to_numpy(zero_copy_only=False)
-        if self.misfit and not came.all():
-            raise self.misfit
         names = pa.array(self.labels, pa.string())
         carried = came[paper_of]
         codes = np.zeros(len(paper_of), np.int64)
@@ -79,6 +84,7 @@ class LabelShard:
             Counter(dict(zip(self.labels, np.bincount(codes, minlength=len(self.labels)).tolist(), strict=True))),
             Counter({facet: self._offering(facet, codes, paper_of) for facet in self.facets}),
             agreement,
+            without,
         )
 
     def _known(self, given: pa.Array, names: pa.Array, ids: pa.Array, counts: Ints) -> Ints:
