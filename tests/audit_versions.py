@@ -15,12 +15,14 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def findings(constraints: str, advisories: str) -> Iterator[str]:
-    """Every pinned version that an advisory names. Both: the text of the file."""
+    """Every pinned version that an advisory names and that we have not accepted. Both: the text of the file."""
     pins = [Requirement(line) for line in constraints.splitlines() if line and not line.startswith("#")]
     versions = {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in pins}
     for one in tomllib.loads(advisories)["advisory"]:
         version = versions.get(canonicalize_name(one["package"]))
-        if version is not None and SpecifierSet(one["affected"]).contains(version, prereleases=True):
+        if version is None or "accepted" in one:
+            continue
+        if SpecifierSet(one["affected"]).contains(version, prereleases=True):
             yield f"{one['package']} {version}: {one['id']} ({one['affected']}), {one['about']}; {one['source']}"
 
 

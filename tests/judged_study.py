@@ -29,6 +29,7 @@ from annot.store import adjudications, facet_labels, judgements, people, project
 from annot.store.database import Store, open_store
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
+from annot.store.told import Told, note_told
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from demo_collection import papers
@@ -51,6 +52,7 @@ COLLECTION = {
     "url": "https://collection.example/demo",
     "published": "2031-02-03",
 }
+TOLD_AT = "2029-01-01T00:00:00+00:00"
 REASONS = ("not readable", "not enough context")
 
 
@@ -84,6 +86,11 @@ def judged_study(
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
+        told = [
+            Told(one.assessor, "reasons" if one.adjudicator else "comments", "screen", TOLD_AT, True) for one in cast
+        ]
+        with store.begin() as session:
+            note_told(session, told)
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
         _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:
@@ -118,6 +125,7 @@ def _workspace(folder: Path) -> Workspace:
     settings["seed"] = SEED
     settings["collection"].update(COLLECTION)
     methods = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
+    settings["release"].update({"comments": "published", "reasons": "published"})
     settings["pool"].update({"per_method": 3, "ranking_depth": 50, "methods": methods})
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
     (folder / "datasheet.toml").write_text(answered(), encoding="utf-8")

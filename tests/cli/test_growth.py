@@ -120,7 +120,7 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     # The pool has grown; the plan grows only when that is said, too.
     before = snapshot(folder)
     promised = annot_done("plan", "--dry-run", folder=folder)
-    assert "would add 16 assignment(s)" in promised.stderr
+    assert "would add 16 assignments" in promised.stderr
     refused = annot("plan", folder=folder)
     assert refused.exit_code == 2
     assert "8 pair(s) would be added to a study that was sent" in refused.stderr

@@ -114,11 +114,12 @@ def test_a_person_without_an_account_gets_the_invitation_link(folder: Path, stud
 
 def test_an_invitation_tells_who_has_no_account_yet_where_to_sign_up(folder: Path, studio: Studio) -> None:
     with_accounts(folder, studio, "a1")
-    before = snapshot(folder)
     invited = annot_done("invite", "a1", "a2", "--contact", "room 7", "--json", folder=folder)
     first, second = invited.data
+    # What they tell of publication is on record now, and once.
+    before = snapshot(folder)
     assert "whom to ask" not in invited.stderr
-    assert "no message says whom to ask" in annot_done("invite", "a1", folder=folder).stderr
+    assert "no letter says whom to ask" in annot_done("invite", "a1", folder=folder).stderr
     assert "Sign in with the account above" in first["text"]
     assert f"1. Sign up with the address above, once: {studio.url}/user/signup/" in second["text"]
     for one in (first, second):

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from annot.labelstudio.controls import PUBLISHED
 from annot.records import Assessor
 from annot.steps import invite
 from annot.store import people, projects
 from annot.store.database import open_store
+from annot.store.told import read_told
+from annot.study import guidelines
 from annot.study.workspace import Workspace
 from small_study import build
 
@@ -144,6 +147,43 @@ def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
         text = letter.read_text(encoding="utf-8")
         assert "secret-1" not in text
         assert not re.search(r"\n{3}|[{}]|None", text), text
+
+
+def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says_it(
+    ws: Workspace, annot: Run, server: Server
+) -> None:
+    build(ws, judged=0)
+    settings = ws.settings_file.read_text(encoding="utf-8")
+    assert '# comments = "published"' in settings
+    ws.settings_file.write_text(settings.replace('# comments = "published"', 'comments = "left out"'), encoding="utf-8")
+    quiet = letters(annot)
+    assert "- Not published: the comments that you write." in quiet["a1"]
+    assert "the reasons that you write, as those of j1" in quiet["j1"]
+    assert screens(ws) == (False, True)
+    ws.settings_file.write_text(settings, encoding="utf-8")
+    for _ in range(2):
+        assert "the comments that you write, as those of a1" in letters(annot)["a1"]
+    assert screens(ws) == (True, True)
+    with open_store(ws.database_url) as store, store.read() as session:
+        said = [(one.assessor, one.kind, one.how, one.published) for one in read_told(session)]
+    assert said == [
+        ("j1", "reasons", "letter", True),
+        ("a1", "comments", "letter", True),
+        ("a2", "comments", "letter", True),
+    ]
+    # A letter of the study's own that does not say it tells nobody.
+    own = ws.root / "templates" / "letter.txt.j2"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("Come and judge.\n", encoding="utf-8")
+    assert set(letters(annot).values()) >= {"Come and judge.\n"}
+    with open_store(ws.database_url) as store, store.read() as session:
+        assert not [one for one in read_told(session) if one.assessor == "a1"][-1].published
+
+
+def screens(ws: Workspace) -> tuple[bool, bool]:
+    """Whether the judging screen and that of adjudicators say that what is written there is published."""
+    study = Workspace.open(ws.root)
+    return tuple(PUBLISHED in guidelines.screen(study, kind) for kind in ("judge", "adjudicate"))  # type: ignore[return-value]
 
 
 def test_a_study_with_imported_judgements_writes_no_letter(

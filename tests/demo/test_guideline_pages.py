@@ -28,14 +28,15 @@ CONTAINERS = {"Rules for every facet", "Close calls"}
 """Headings that say nothing themselves."""
 POINTS_OF_THE_SOURCE = {
     *("G 1.2", "G 1.3", "P 3", "P 4"),
-    *(f"G 1.4 step {step}" for step in range(1, 5)),
+    *("G 1.4 pools", *(f"G 1.4 step {step}" for step in range(1, 5)), "G figure 1"),
     *(f"G 2.1 rule {rule}" for rule in range(1, 8)),
     *("G 2.2", "G 2.2.1", "G 2.2.2", "G 2.2.3"),
     *("G 2.3", "G 2.3.1", "G 2.3.2", *(f"G 2.3.3 case {case}" for case in range(1, 5))),
     *("G 2.4", "G 2.4.1", "G 2.4.1 form 1", "G 2.4.1 form 2", "G 2.4.2", "G 2.4.3"),
-    *(f"G example {example}" for example in range(1, 14)),
+    *(f"G example {example}" for example in (*range(1, 8), "8b", "8c", *range(9, 14))),
 }
-"""What the annotator guidelines of CSFCube (G) number or enumerate, and the sections of the paper (P) on judging."""
+"""What the annotator guidelines of CSFCube (G) number or enumerate, and the sections of the paper (P) on judging. Its
+example 8 has two candidates, each for a criterion of its own; example 10 shows both forms of a grade."""
 EXAMPLE = re.compile(r"^> \*\*(Query|Candidate)\*\* \((fic\d{4})\): (.+)$", re.MULTILINE)
 
 
@@ -187,6 +188,7 @@ def test_examples_of_the_comparison_stand_on_their_page_under_their_grade() -> N
         facet, grade = re.match(r"(\w+) (\d)", shows).groups()  # type: ignore[union-attr]
         query, candidate = ours.split(" and ")
         assert (int(grade), query, candidate) in graded_examples(facet), ours
+    assert len({ours for *_, ours in examples}) == len(examples), "no pair does the work of two"
     named = set(re.findall(r"(fic\d{4}) and (fic\d{4})", text_of("sources")))
     assert {pair[1:] for facet in FACETS for pair in graded_examples(facet) if pair[0]} - named == set()
 

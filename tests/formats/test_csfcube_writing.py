@@ -177,7 +177,7 @@ def test_what_the_format_cannot_say_is_told(demo: Material) -> None:
     unfit = replace(demo, judgements=(*demo.judgements, third))
     expected = (
         f"query {query.query_id}: grade 4, the format has 0 to 3",
-        f"query {query.query_id}: 3 assessors, the format has two a query",
+        f"query {query.query_id}: 3 assessor(s), the format has two a query",
         f"query {query.query_id}: assessor 'x9', the format has names that begin with 'a'",
     )
     assert misfits(unfit) == expected

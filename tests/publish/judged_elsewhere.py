@@ -72,5 +72,6 @@ def made_public(root: Path, *, name: str = "elsewhere") -> None:
     path = root / "annot.toml"
     settings = tomlkit.parse(path.read_text(encoding="utf-8"))
     settings["collection"].update(COLLECTION | {"name": name})
+    settings["release"]["reasons"] = "published"
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
     (root / "datasheet.toml").write_text(answered(), encoding="utf-8")

@@ -92,7 +92,7 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     assert "Dots for 1 of 2 queries" in page
     assert "|  |" not in page.partition("## Final grades")[0]
     assert annot("datasheet").exit_code == 0
-    assert "(no interval: 1 query: an interval over queries needs 6)" in sheet(study)
+    assert sheet(study).count("have no interval: ") == 1
 
 
 def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: Run, study: Path) -> None:

@@ -15,7 +15,7 @@ from annot.diagnosis.panel import panel_of
 from annot.records import Assignment, Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Table
-from annot.report.sections.assessors import MOST_HARD, tables, told
+from annot.report.sections.assessors import MOST_HARD, method, tables, told
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
 
@@ -67,7 +67,7 @@ def table(looked: Looked, name: str, queries: Sequence[str] = ()) -> Table:
 
 
 def words(looked: Looked, begins: str) -> str:
-    (found,) = [line for line in told(looked) if line.startswith(begins)]
+    (found,) = [line for line in (*told(looked), *method(looked)) if line.startswith(begins)]
     return found
 
 

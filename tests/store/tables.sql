@@ -289,6 +289,20 @@ CREATE TABLE split (
     CONSTRAINT split_query FOREIGN KEY(query_id) REFERENCES query (query_id)
 );
 
+CREATE TABLE told (
+    assessor TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    how TEXT NOT NULL,
+    at TEXT NOT NULL,
+    published BOOLEAN NOT NULL,
+    words TEXT NOT NULL,
+    PRIMARY KEY (assessor, kind, how, at),
+    CONSTRAINT told_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT told_kind CHECK (kind IN ('comments', 'reasons')),
+    CONSTRAINT told_how CHECK (how IN ('letter', 'screen', 'consent')),
+    CONSTRAINT told_words CHECK (how <> 'consent' OR words <> '')
+);
+
 CREATE TABLE trial_assignment (
     round TEXT NOT NULL,
     assessor TEXT NOT NULL,

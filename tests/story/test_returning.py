@@ -78,7 +78,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     refused = annot("qrels")
     assert refused.exit_code == 2
     for pair in (disputed, agreed):
-        assert f"{' '.join(pair)}: returned to an assessor, who has not answered yet" in refused.stderr
+        assert f"{' '.join(pair)}: returned to a1, who has not answered yet" in refused.stderr
     found = annot("status", "--json").data
     assert (found["returned"], found["waiting"], found["incomplete"], found["open"]) == (2, 2, 0, 1)
     assert agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled == alpha
@@ -162,7 +162,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
 
     # So can a pair that is settled: its decision stands no longer, and the adjudicator gets it again as another task.
     assert annot("adjudicate", "return", *settled, "--to", "a1", "--why", "Is it the same method?").exit_code == 0
-    assert "returned to an assessor" in annot("qrels").stderr
+    assert "returned to a1, who has not answered yet" in annot("qrels").stderr
     annot("push")
     study.answer("a1", next_task(study, "a1")["id"], 3)
     annot("pull")

@@ -50,6 +50,22 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
+def counted(n: int, name: str, plural: str = "") -> str:
+    """So many of something. In templates a filter and a function; `plural` where it is no plain one.
+
+    >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
+    ('1 query', '2,000 queries', '0 days', '2 batches')
+    """
+    if n != 1:
+        name = plural or (f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s")
+    return f"{n:,} {name}"
+
+
+def verb(n: int, one: str, many: str) -> str:
+    """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
+    return one if n == 1 else many
+
+
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
     """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
 
@@ -60,7 +76,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
     folders = [str(files("annot.templates"))]
     if overrides is not None:
         folders.insert(0, str(overrides))
-    return SandboxedEnvironment(
+    made = SandboxedEnvironment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
@@ -69,6 +85,9 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         keep_trailing_newline=True,
         finalize=_harmless if markdown else None,
     )
+    made.filters |= {"counted": counted, "verb": verb}
+    made.globals["counted"] = counted
+    return made
 
 
 def _harmless(value: Any) -> Any:

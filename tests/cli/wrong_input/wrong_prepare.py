@@ -84,9 +84,11 @@ WRONG: dict[str, Wrong] = {
         write("corpus/part-00001.parquet", "not parquet"),
     ),
     "import csfcube: no such folder": Wrong(
-        "import csfcube", "nowhere", ("nowhere: no such folder, expected a CSFCube release",)
+        "import csfcube", "nowhere", ("nowhere: no such folder, expected the folder of a CSFCube release",)
     ),
-    "import csfcube: a file": Wrong("import csfcube", "papers.jsonl", ("papers.jsonl: no such folder",)),
+    "import csfcube: a file": Wrong(
+        "import csfcube", "papers.jsonl", ("papers.jsonl: a file, expected the folder of a CSFCube release",)
+    ),
     "import csfcube: a folder of something else": Wrong("import csfcube", "templates", ("templates", "CSFCube")),
     "import csfcube: a broken file": Wrong(
         "import csfcube",

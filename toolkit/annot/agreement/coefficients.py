@@ -22,6 +22,7 @@ from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, n_j
 from annot.errors import InputError, UndefinedStatistic
 from annot.stats.arrays import Array
 from annot.stats.values import Undefined, Value
+from annot.templating import counted
 
 Ratings = Array
 Coefficient = Callable[[Ratings, Sequence[int]], float]
@@ -70,7 +71,9 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
     without = np.flatnonzero(sizes_used == 0)
     why = _why_none(name, Counts.of_tables(tables[without[0]]), grades)
     if why is None:
-        why = Undefined(f"only {sizes[without[0]]:g} shared pairs", f"fewer than {LEAST_OVERLAP} shared pairs")
+        why = Undefined(
+            f"only {counted(int(sizes[without[0]]), 'shared pair')}", f"fewer than {LEAST_OVERLAP} shared pairs"
+        )
     if len(tables) == 1:
         return why
     return Undefined(
@@ -146,7 +149,7 @@ def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | N
     used = [grade for grade, n in times.items() if n]
     if len(used) == 1 and name not in ("ac1", "ac2", *PERCENTAGES):
         return Undefined(
-            f"every judgement is grade {used[0]} ({pairs} pairs); {WITHOUT_VARIATION}",
+            f"every judgement is grade {used[0]} ({counted(pairs, 'pair')}); {WITHOUT_VARIATION}",
             f"every judgement is the same grade; {WITHOUT_VARIATION}",
         )
     if name in OF_TABLES:

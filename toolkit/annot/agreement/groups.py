@@ -15,6 +15,7 @@ from annot.stats.arrays import Array, Mask
 from annot.stats.clustered import mean_interval, share_of_counts
 from annot.stats.medians import median_interval
 from annot.stats.values import Interval, Undefined, Value
+from annot.templating import counted
 
 IN_NONE = Undefined("it has no value on any of the queries")
 SHOWN_NAMES = 3
@@ -125,7 +126,7 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
         return IN_NONE
     if not rests_on_most(defined, queries):
         return Undefined(
-            f"it has a value on {defined} of {queries} queries; a summary needs more than half",
+            f"it has a value on {defined} of {counted(queries, 'query')}; a summary needs more than half",
             "it has a value on half of the queries or fewer; a summary needs more",
         )
     return None

@@ -98,8 +98,8 @@ def pool_import_run(
 
     All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
     """
-    from annot.report.words import counted
     from annot.study.engine_runs import take_in
+    from annot.templating import counted
 
     imported = take_in(
         ws,

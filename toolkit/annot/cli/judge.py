@@ -81,6 +81,7 @@ def plan_make(
     and after a push with --grow only.
     """
     from annot.steps import plan as step
+    from annot.templating import counted
 
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -91,7 +92,7 @@ def plan_make(
         dry_run=dry_run,
     )
     text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
+    return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
 
 
 @command("plan check")
@@ -118,9 +119,10 @@ def plan_withdraw(
     before the tasks are deleted: a query with an answer stays.
     """
     from annot.steps import plan_withdraw as step
+    from annot.templating import counted
 
     count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
-    return Answer({"assignments": count}, f"{count} assignments withdrawn")
+    return Answer({"assignments": count}, f"{counted(count, 'assignment')} withdrawn")
 
 
 @command("plan simulate")
@@ -281,7 +283,8 @@ def meeting(
     named. Pairs that somebody will be asked about again are left out.
     """
     from annot.steps import meeting as step
+    from annot.templating import counted
 
     written = step.write(ws, since=since, out=out)
-    text = f"{written.path}: {written.pairs} pairs from {written.since[:10]} to {written.until[:10]}"
+    text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
     return Answer(written, f"{text}, on {written.differing} of them the grades differ")

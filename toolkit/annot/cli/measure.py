@@ -49,12 +49,13 @@ def evaluate(
         ),
     ] = "test",
     per_query: PerQueryOption = False,
+    every: Annotated[bool, flag("--all", "Print every measure of every run on every facet.")] = False,
     against: Annotated[
         str | None,
         option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
 ) -> Answer:
-    """Print which run is best, which differences hold, and all measures by facet with intervals.
+    """Print which run is best and which differences hold: a row a run, a column a facet; with --all every measure.
 
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
     Without files, convention or measure it also writes exports/evaluation.json.
@@ -78,7 +79,7 @@ def evaluate(
         average=average,
         tell=say,
     )
-    text = step.describe(evaluated, per_query=per_query)
+    text = step.describe(evaluated, per_query=per_query, every=every or len(measure or ()) > 1)
     table_of = "evaluate --per-query" if per_query else ""
     return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)
 
@@ -156,6 +157,7 @@ def errors(ws: "Workspace") -> Answer:
     stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
     """
     from annot.steps import errors as step
+    from annot.templating import counted
 
     written = step.write(ws)
-    return Answer(written, f"{written.path}: {written.pairs} pairs, {written.with_kind} with a kind")
+    return Answer(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")

@@ -136,7 +136,7 @@ def assessor_silent(
     return Answer(found, told("silent", found=found, days=days))
 
 
-@command("invite", server=True)
+@command("invite", server=True, alone=True)
 def invite(
     ws: "Workspace",
     assessors: Annotated[list[str] | None, argument("Whom to invite.", shown="everyone")] = None,

@@ -95,8 +95,8 @@ def facets_label(
 
     Where the model has other labels than the study, papers that came without any are listed, with what can be done.
     """
-    from annot.report.words import counted
     from annot.steps import facets as step
+    from annot.templating import counted
 
     if leave_out:
         if model is not None:
@@ -218,8 +218,8 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
-    from annot.report.words import counted
     from annot.steps import query as step
+    from annot.templating import counted
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
@@ -240,11 +240,12 @@ def query_remove(
 ) -> Answer:
     """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
     from annot.steps import query as step
+    from annot.templating import counted
 
     removed = step.remove(ws, query, dry_run=dry_run)
     pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {removed.queries} queries")
+    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
 
 
 @command("query list", csv=True)

@@ -1,11 +1,12 @@
 """Publish: the page that people read, the datasheet, the release."""
 
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli import output
-from annot.cli.commands import command
+from annot.cli.commands import command, held
 from annot.cli.options import DryRunOption, OutOption, argument, flag, option
 from annot.cli.output import Answer
 
@@ -80,6 +81,15 @@ def release(
         list[str] | None,
         option("A text that is meant to be public although it looks like an identity; repeat for more."),
     ] = None,
+    consented: Annotated[
+        str | None,
+        option(
+            "How people agreed that what they wrote before they were told is published; kept on record.", metavar="HOW"
+        ),
+    ] = None,
+    consented_by: Annotated[
+        list[str] | None, option("Who agreed; repeat for more.", shown="everyone whose words would stay out")
+    ] = None,
     draft: Annotated[
         bool, flag("--draft", "Write what is there, marked as a draft, and a list of everything that is missing.")
     ] = False,
@@ -88,16 +98,21 @@ def release(
     """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
     from annot.steps import release as step
 
-    done = step.release(
-        ws,
-        folder,
-        with_text=with_text,
-        licence=licence,
-        published=None if date is None else date.date(),
-        allowed=tuple(allow or ()),
-        draft=draft,
-        dry_run=dry_run,
-    )
+    # Consent is put on record; else nothing in the study changes.
+    recorded = consented is not None and not dry_run
+    with held(ws, "release", wait_seconds=0.0) if recorded else nullcontext():
+        done = step.release(
+            ws,
+            folder,
+            with_text=with_text,
+            licence=licence,
+            published=None if date is None else date.date(),
+            allowed=tuple(allow or ()),
+            consented=consented,
+            consenting=tuple(consented_by or ()),
+            draft=draft,
+            dry_run=dry_run,
+        )
     notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
     return Answer(done, output.table("files.released", done.files.items()), notes)
 

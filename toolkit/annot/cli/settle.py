@@ -170,11 +170,12 @@ def qrels(
     Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
     """
     from annot.steps import qrels as step
+    from annot.templating import counted
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
     text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
-    return Answer(written, f"{text}\n\n{written.path}: {written.pairs} pairs{left_out}", written.notes)
+    return Answer(written, f"{text}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}", written.notes)
 
 
 @command("qrels compare", csv=True)

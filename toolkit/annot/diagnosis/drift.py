@@ -21,10 +21,11 @@ import numpy.typing as npt
 from annot.diagnosis.chance import ALPHA, Test, detectable, variance_between
 from annot.diagnosis.panel import Compared, Panel
 from annot.stats.arrays import Array, Integers
-from annot.stats.clustered import clusters_of, plural
+from annot.stats.clustered import clusters_of
 from annot.stats.durations import winsorised
 from annot.stats.significance import holm
 from annot.stats.values import Undefined, Value
+from annot.templating import counted
 
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
@@ -130,7 +131,7 @@ def _tested(
     means = np.bincount(query, weights=values[places])[order] / size
     n, enough = len(places), len(places) >= FEWEST and clusters.n >= FEWEST_QUERIES
     why = Undefined(
-        f"only {n} judgements on {clusters.n} {plural(clusters.unit)} to measure it by; "
+        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure it by; "
         f"{FEWEST} on {FEWEST_QUERIES} are needed"
     )
     halves = np.where(np.arange(len(size)) < len(size) // 2, "first half", "second half")

@@ -17,6 +17,7 @@ from annot.stats.medians import median_of_clusters
 from annot.stats.seeding import generator
 from annot.stats.significance import holm
 from annot.stats.values import Interval, Share, Undefined, Value
+from annot.templating import counted, verb
 
 FEWEST_TIMES = 5
 TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
@@ -111,7 +112,9 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
     ]
     flagged = share(times < bound, panel.query[pairs], level=level, papers=panel.paper[pairs])
-    few = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
+    few = Undefined(
+        f"only {counted(len(times), 'judgement')} {verb(len(times), 'has', 'have')} a time; {FEWEST_TIMES} are needed"
+    )
     pace = Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
     if len(times) < FEWEST_TIMES:
         return pace

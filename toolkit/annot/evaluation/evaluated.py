@@ -19,6 +19,7 @@ from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
 from annot.stats.rounding import rounding
 from annot.stats.values import Interval, Undefined
+from annot.templating import counted
 
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""
@@ -261,7 +262,7 @@ def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]
 
 
 def _left_out(facet: str, others: Collection[str]) -> list[str]:
-    return [f"{facet}: {len(others)} queries outside the test fold are left out; `--average plain` takes all"]
+    return [f"{facet}: left out: {counted(len(others), 'query')} outside the test fold; `--average plain` takes all"]
 
 
 def _average_of(

@@ -12,6 +12,7 @@ from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.locating import Twins, changed_by_hand, locate, remove_twins
 from annot.exchange.parcels import Parcel, check_parcels, spec_of
 from annot.exchange.rounds import ROUNDS, answered_tasks, own_tasks
+from annot.labelstudio.controls import PUBLISHED
 from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioTask
@@ -23,6 +24,7 @@ from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
 from annot.store.shown_opinions import note_opinions
+from annot.store.told import Kind, Told, note_told
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
 
@@ -163,6 +165,7 @@ def _send(
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)
             note_shown(session, project.project, guidelines, since=since)
+            note_told(session, _told(parcel, round, since))
             note_opinions(session, parcel.assessor, _now_shown(parcel, listed, ids), sent_at=since)
             if round == "adjudicate":
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
@@ -250,6 +253,13 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     return found, faults
+
+
+def _told(parcel: Parcel, round: Round, since: str) -> list[Told]:
+    """What the screen says of the publication of what is written on it."""
+    kinds: dict[Round, Kind] = {"judge": "comments", "adjudicate": "reasons"}
+    says = PUBLISHED in parcel.label_config
+    return [Told(parcel.assessor, kinds[round], "screen", since, says)] if round in kinds else []
 
 
 def _now_shown(

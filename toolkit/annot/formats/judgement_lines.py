@@ -12,17 +12,22 @@ from annot.formats.json_lines import json_lines
 from annot.records import Adjudication, Decision, Judgement, Pool
 
 
-def write_judgements(judgements: Iterable[Judgement], *, again: Collection[Judgement]) -> str:
+def write_judgements(
+    judgements: Iterable[Judgement], *, again: Collection[Judgement], comments: Collection[Judgement]
+) -> str:
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
     again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
+    comments: those whose comments are told.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
     counted = (judgement for judgement in judgements if judgement.counts)
-    names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
+    names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
     return _lines(
-        {name: getattr(judgement, name) for name in names} | ({"returned": True} if judgement in again else {})
+        {name: getattr(judgement, name) for name in names}
+        | {"comment": judgement.comment if judgement in comments else None}
+        | ({"returned": True} if judgement in again else {})
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 

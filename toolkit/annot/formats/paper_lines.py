@@ -23,6 +23,7 @@ from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
 from annot.records import Paper
+from annot.templating import counted
 
 
 def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str], clean_text: bool) -> Iterator[Paper]:
@@ -131,7 +132,7 @@ class _PaperLine(BaseModel):
         if self.labels_truncated is True and len(self.labels) < len(self.abstract):
             self.labels = None
         elif len(self.labels) != len(self.abstract):
-            raise ValueError(f"{len(self.labels)} labels for {len(self.abstract)} sentences")
+            raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
         return self
 
     def paper(self, known_labels: Collection[str], *, clean_text: bool) -> Paper:

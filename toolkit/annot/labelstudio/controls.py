@@ -21,6 +21,9 @@ SENTENCE_LABEL = "sentence_label"
 SETTLED_BY = "settled_by"
 """Adjudication only: why the two differ, in one key."""
 
+PUBLISHED = "published without your name"
+"""What the screens say of what is written on them, where it goes into a release."""
+
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
 

@@ -24,11 +24,13 @@ def screen_of(
     language: str,
     overrides: Path | None,
     opinions: int = 0,
+    published: bool = False,
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
     `labels` are those that a sentence may be given; `language` is the collection's (BCP 47); `opinions`: how many
     others' an adjudicator is shown (0 where the policy hides them), and 0 on the other screens.
+    published: whether what is written goes into a release.
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
     values: dict[str, Any] = {
@@ -40,6 +42,7 @@ def screen_of(
             for grade, name in enumerate(scale_names)
         ],
         "opinions": list("abcdefghij"[:opinions]),
+        "published": published,
     }
     template = f"{kind}.xml.j2"
     grades = [grade["value"] for grade in values["grades"]]

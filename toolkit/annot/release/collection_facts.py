@@ -21,7 +21,7 @@ from annot.records import Source
 from annot.release.judging_facts import judging_facts
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, without
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Estimate, Undefined
 from annot.store.papers import corpus_sha256
@@ -29,6 +29,7 @@ from annot.store.projects import Round
 from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.guideline_versions import distinct, hashes
+from annot.study.own_words import OfKind, own_words
 from annot.study.pool_origins import PoolOrigins
 from annot.study.snapshot import Snapshot
 from annot.study.substudy import recorded_substudy
@@ -84,10 +85,14 @@ class CollectionFacts:
     protocol: Mapping[str, str] = field(default_factory=dict)
     """See `_protocol`."""
     annot_version: str = __version__
+    agreement_without: tuple[str, ...] = ()
+    """Why figures in `agreement` have no value or no interval."""
     training: tuple[dict[str, Any], ...] = ()
     """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    words: tuple[OfKind, ...] = ()
+    """What people wrote in words of their own, and whether it goes out."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""
     substudy: dict[str, Any] | None = None
@@ -131,6 +136,7 @@ def facts_of(
         pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
         agreement=list(_figures(agreement)),
+        agreement_without=without(_lacking(agreement)),
         interval_level=settings.agreement.level,
         splits=tuple(
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
@@ -139,6 +145,7 @@ def facts_of(
         protocol=protocol,
         training=tuple(_against_gold(study, TRAIN)),
         hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        words=own_words(study).kinds,
         unrated=len(_unrated(study)),
         substudy=_substudy(study),
     )
@@ -245,19 +252,26 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
                 "facet": group.name,
                 "stage": stage,
                 "coefficient": table.titles[name],
-                "value": figure_text(summary, name),
+                "value": _figure(summary, name),
                 "n_queries": summary.n_queries,
                 "n_pairs": summary.n_pairs,
             }
 
 
-def figure_text(summary: Summary, name: str) -> str:
-    """The median with its interval, or why there is none: `0.43 [0.38, 0.49]`."""
-    if isinstance(summary.median, Undefined):
-        return f"undefined: {summary.median.reason}"
-    interval = (summary.intervals or {}).get("median", Undefined("none was asked for"))
-    without = f" (no interval: {interval.reason})" if isinstance(interval, Undefined) else ""
-    return f"{number(summary.median, coefficient(name), interval)}{without}"
+def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
+    """What each figure of `_figures` lacks, and why."""
+    for _, _, summaries in summaries_of(table.groups):
+        for name in (*table.headline, "ac2"):
+            median, interval = summaries[name].median, (summaries[name].intervals or {}).get("median")
+            if isinstance(median, Undefined):
+                yield "value", median
+            elif isinstance(interval, Undefined):
+                yield "interval", interval
+
+
+def _figure(summary: Summary, name: str) -> str:
+    """The median with its interval, where it has one: `0.43 [0.38, 0.49]`."""
+    return str(number(summary.median, coefficient(name), (summary.intervals or {}).get("median")))
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:

@@ -15,7 +15,6 @@ from annot.formats.irds import dataset_id, module_name
 from annot.release.collection_facts import CollectionFacts
 from annot.release.licences import known_licence, licence
 from annot.release.questions import Answers, answered, questions, unanswered
-from annot.report.words import counted
 from annot.templating import Exact, render
 
 
@@ -27,7 +26,7 @@ def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **val
         "licence": licence(terms.licence) if terms.licence else None,
         "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
     }
-    functions = {"counted": counted, "cell": cell, "flowed": flowed, "quoted": quoted}
+    functions = {"cell": cell, "flowed": flowed, "quoted": quoted}
     return render(template, {"facts": facts, **licences, **functions, **values}, overrides=overrides)
 
 

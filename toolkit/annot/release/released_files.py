@@ -21,6 +21,7 @@ from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
 from annot.release.questions import Answers
 from annot.release.release_folder import METADATA_FILE
 from annot.store.runs import StoredRun
+from annot.study.own_words import OwnWords
 from annot.study.snapshot import Snapshot
 from annot.templating import render
 
@@ -39,6 +40,7 @@ def release_files(
     facts: CollectionFacts,
     answers: Answers,
     *,
+    words: OwnWords,
     runs: Mapping[str, bytes],
     notes: tuple[str, ...],
     missing: Sequence[str] | None,
@@ -46,7 +48,8 @@ def release_files(
     """All files but the checksums, by path, and `notes` with what is left out.
 
     citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
-    by name. runs, notes: see `run_files`. missing: what a draft lists as missing; None where it is no draft.
+    by name. words: what people wrote that goes out. runs, notes: see `run_files`.
+    missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
     qrels = study.outcome.qrels
@@ -65,15 +68,16 @@ def release_files(
     csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
     files |= csfcube
     given_up = {pair: said[-1] for pair, said in study.outcome.unjudgeable.items()}
-    comments = {pair: said.comment for pair, said in (study.outcome.adjudications | given_up).items() if said.comment}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
         "qrels.txt": write_qrels(qrels),
         QUERY_PAPERS_FILE: write_query_papers(study.queries),
-        "judgements.jsonl": write_judgements(study.outcome.everything, again=set(study.outcome.again)),
+        "judgements.jsonl": write_judgements(
+            study.outcome.everything, again=set(study.outcome.again), comments=words.comments
+        ),
         **_edges(study, citations),
-        "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=comments),
+        "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
         **report,
         **facts.protocol,
         f"{module_name(name)}.py": write_irds(

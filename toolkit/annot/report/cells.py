@@ -70,6 +70,8 @@ class Number:
     ends: tuple[float, float] | None = None
     after: str = ""
     """What the figure rests on, where that differs from the rest of its row."""
+    without: Undefined | None = None
+    """Why it has no interval, where one was looked for."""
 
     def __str__(self) -> str:
         return self.text(precise=False)
@@ -114,7 +116,9 @@ def number(
     if value is None or isinstance(value, Undefined):
         return Number(None, kind, after=after)
     plain = Number(kind.scale * value, kind, after=after)
-    if interval is None or isinstance(interval, Undefined) or interval.low >= interval.high:
+    if isinstance(interval, Undefined):
+        return replace(plain, without=interval)
+    if interval is None or interval.low >= interval.high:
         return plain
     low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
     return replace(plain, ends=(low, high))
@@ -165,11 +169,9 @@ def parts(cell: object, *, precise: bool) -> tuple[str, str]:
 
 
 def estimate(found: Estimate, kind: Kind) -> str:
-    """`12 [10, 15]`, or why there is none."""
+    """`12 [10, 15]`, or why there is none. Why there is no interval is said once, below all figures."""
     if isinstance(found.value, Undefined):
         return f"unknown: {found.value.reason}"
-    if isinstance(found.interval, Undefined):
-        return f"{number(found.value, kind)} (no interval: {found.interval.reason})"
     return str(number(found.value, kind, found.interval))
 
 
@@ -178,5 +180,5 @@ def date(found: Finish) -> str:
     if isinstance(found.date, Undefined):
         return f"unknown: {found.date.reason}"
     if isinstance(found.interval, Undefined):
-        return f"{found.date} (no interval: {found.interval.reason})"
+        return str(found.date)
     return f"{found.date} [{found.interval[0]}, {found.interval[1]}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annot.report.cells import Number
 from annot.report.figures import Drawing
 
 
@@ -20,6 +21,23 @@ class Table:
     numeric_from: int = 1
     """The first column that holds numbers; the ones before it hold names."""
 
+    @property
+    def bracketed(self) -> bool:
+        """Whether a figure has an interval."""
+        return any(isinstance(cell, Number) and cell.ends is not None for row in self.rows for cell in row)
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption, which stands above the table."""
+        first, dot, _ = self.caption.partition(". ")
+        return first + dot.strip()
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """What explains the table: the rest of the caption, and the notes."""
+        rest = self.caption.partition(". ")[2]
+        return (rest, *self.notes) if rest else self.notes
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -31,13 +49,35 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Abstract:
+    """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
+
+    heading: str
+    title: str
+    sentences: tuple[str, ...]
+    marked: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A pair to read again, folded: both abstracts, and what the guidelines say of the grades in question."""
+
+    summary: str
+    sides: tuple[Abstract, ...]
+    criteria: tuple[tuple[str, str], ...]
+    """(grade with its name, the guideline's words)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the report under its heading."""
 
     anchor: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    blocks: tuple[Table | Figure, ...] = ()
+    blocks: tuple[Table | Figure | SideBySide, ...] = ()
+    method: tuple[str, ...] = ()
+    """How its figures were made, below them."""
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annot.report.cells import Number
+from annot.templating import counted
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
@@ -77,7 +78,7 @@ def before_and_after(
                 drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
                 across, up = [at for at, _ in drawn], [value for _, value in drawn]
                 axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)
-            axes.set_title(f"{name}, {len(members)} queries", loc="left")
+            axes.set_title(f"{name}, {counted(len(members), 'query')}", loc="left")
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
             axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)

@@ -16,7 +16,7 @@ from annot.labelstudio.studio_records import project_url
 from annot.report import cells
 from annot.report.cells import HOURS, MEAN, SECONDS, coefficient, number
 from annot.report.text import share_done
-from annot.report.words import capitalised, counted
+from annot.report.words import capitalised
 from annot.stats.values import Estimate, Undefined, Value
 from annot.store.projects import Project, Round
 from annot.study.by_day import ByDay, PersonByDay
@@ -111,7 +111,6 @@ def page(
             "level": settings.forecast.level,
             "titles": TITLES,
             "capitalised": capitalised,
-            "counted": counted,
             "share_done": share_done,
             "figure": _figure,
             "ends": _ends,

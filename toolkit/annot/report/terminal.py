@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from annot.forecast.outlook import Finish
 from annot.report import cells
 from annot.report.text import bar, share_done, table_text, wrapped
-from annot.report.words import counted, sentences, table
+from annot.report.words import sentences, table
+from annot.stats.values import Estimate, Undefined
 from annot.templating import render
 
 
@@ -26,12 +28,22 @@ def aligned(rows: Sequence[tuple[str, object]]) -> str:
     return "\n".join(lines)
 
 
+def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
+    """Why figures have no interval: a line a reason, with the names of the figures."""
+    why: dict[str, list[str]] = {}
+    for name, found in named:
+        value = found.date if isinstance(found, Finish) else found.value
+        if isinstance(found.interval, Undefined) and not isinstance(value, Undefined):
+            why.setdefault(found.interval.reason, []).append(name.strip())
+    return "\n".join(sentences("commands.estimates_without", why=list(why.items())))
+
+
 def told(name: str, **values: Any) -> str:
     """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
     figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
-    words = {
-        **{"aligned": aligned, "bar": bar, "counted": counted, "sentences": sentences},
-        **{"share_done": share_done, "table": printed, "wrapped": wrapped},
+    words: dict[str, Any] = {
+        **{"aligned": aligned, "bar": bar, "sentences": sentences, "share_done": share_done, "table": printed},
+        **{"without_interval": without_interval, "wrapped": wrapped},
     }
     return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")

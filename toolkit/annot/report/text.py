@@ -26,10 +26,10 @@ _Lines = list[str]
 
 
 def table_text(table: Table) -> str:
-    """A table with its caption above and its notes below."""
+    """A table with its title above, and below it what explains it."""
     return "\n\n".join(
         part
-        for part in (wrapped(table.caption), text_table(table.headings, table.rows), *map(wrapped, table.notes))
+        for part in (wrapped(table.title), text_table(table.headings, table.rows), *map(wrapped, table.below))
         if part
     )
 

@@ -35,38 +35,49 @@ def sentence(block: str, **values: object) -> str:
     return " ".join(sentences(block, **values))
 
 
-def table(block: str, rows: Iterable[object], /, *, notes: Iterable[str] = (), **values: object) -> Table:
+def table(
+    block: str, rows: Iterable[object], /, *, notes: Iterable[str] = (), explained: bool = False, **values: object
+) -> Table:
     """The table that `tables.toml` declares as `section.key`, with a row for each of `rows`.
 
-    values: what its columns, its caption, its name and its command ask for.
+    values: what its columns, its caption, its name and its command ask for; the caption knows as `bracketed` whether
+    a figure has an interval. explained: another table says why figures have none; else a note does, once.
     """
     section, _, key = block.partition(".")
     of_section = _tables()[section]
     declared = {"caption": block.replace("-", "_"), "name": key, **of_section, **of_section[key]}
     values["name"] = _filled(declared["name"], values)
     names, numbers = dict(declared["names"]), dict(declared.get("numbers", {}))
+    made = tuple(tuple(_cells({**names, **numbers}, {**values, "one": row})) for row in rows)
+    figures = [cell for row in made for cell in row if isinstance(cell, cells.Number)]
+    values["bracketed"] = any(figure.ends for figure in figures)
     return Table(
         name=str(values["name"]),
         caption=sentence(declared["caption"], **values) if declared["caption"] else "",
         headings=(*_headings(names, values), *_headings(numbers, values)),
-        rows=tuple(tuple(_cells({**names, **numbers}, {**values, "one": row})) for row in rows),
+        rows=made,
         command=_filled(declared.get("command", ""), values),
-        notes=tuple(notes),
+        notes=(*notes, *(() if explained else without(("interval", one.without) for one in figures if one.without))),
         numeric_from=len(_headings(names, values)),
     )
+
+
+def without(lacking: Iterable[tuple[str, Undefined]]) -> tuple[str, ...]:
+    """Why figures have no `value` or no `interval`, each reason once: with this data's counts where they are the same.
+
+    lacking: for each of these figures what it lacks, and why.
+    """
+    exactly: dict[tuple[str, str], list[str]] = {}
+    for what, why in lacking:
+        exactly.setdefault((what, why.kind), []).append(why.reason)
+    told = [(len(of), what, kind if len({*of}) > 1 else of[0]) for (what, kind), of in exactly.items()]
+    return sentences("commands.without", told=told)
 
 
 def listed(names: Sequence[object], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     *others, end = map(str, names)
     return f"{', '.join(others)} {last} {end}" if others else end
-
-
-def counted(n: int, name: str, plural: str = "") -> str:
-    """`1 pair`, `2,000 pairs`, `3 queries`."""
-    if n != 1:
-        name = plural or (f"{name[:-1]}ies" if name.endswith("ry") else f"{name}s")
-    return f"{n:,} {name}"
 
 
 def with_p(value: float | Undefined) -> str:
@@ -116,9 +127,7 @@ def _tables() -> dict[str, Any]:
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
     found = environment(overrides=None).overlay(trim_blocks=False)
-    found.filters.update(
-        listed=listed, counted=counted, with_p=with_p, capitalised=capitalised, measured=cells.measured
-    )
+    found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)})
     found.globals.update(NONE=cells.NONE, number=cells.number, coefficient=cells.coefficient, p_value=p_value)
     return found

@@ -48,5 +48,7 @@ def describe_guidelines(versions: tuple[ByGuidelines, ...]) -> str:
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
-    method = sentences("agreement.terminal", table=table, policy=IN_WORDS[table.missing])
-    return "\n\n".join([*map(wrapped, method), *map(table_text, terminal(table, per_query=per_query, every=every))])
+    tables = terminal(table, per_query=per_query, every=every)
+    how = {"policy": IN_WORDS[table.missing], "bracketed": any(one.bracketed for one in tables)}
+    method = sentences("agreement.terminal", table=table, **how)
+    return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])

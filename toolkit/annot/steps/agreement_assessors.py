@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from annot.diagnosis.overview import Looked
 from annot.names import known_query
-from annot.report.sections.assessors import tables, told
+from annot.report.sections.assessors import method, tables, told
 from annot.report.text import table_text, wrapped
 from annot.study.measured import assessors_of
 from annot.study.snapshot import read_snapshot
@@ -24,4 +24,5 @@ def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
 
 def describe(looked: Looked, *, queries: Collection[str]) -> str:
     """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
-    return "\n\n".join(["\n".join(map(wrapped, told(looked))), *map(table_text, tables(looked, queries))])
+    first, last = ("\n".join(map(wrapped, of)) for of in (told(looked), method(looked)))
+    return "\n\n".join(part for part in (first, *map(table_text, tables(looked, queries)), last) if part)

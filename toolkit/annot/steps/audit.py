@@ -28,6 +28,7 @@ from annot.store.projects import Project
 from annot.study.outcome import outcome_of
 from annot.study.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.study.workspace import Workspace, write_file
+from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,8 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
 
 def lines(found: Audit) -> Iterator[str]:
     """What was looked at and found, in words."""
-    yield f"{found.projects} projects, {found.tasks} tasks and {found.answers} answers looked at"
+    tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
+    yield f"{counted(found.projects, 'project')}, {tasks} and {answers} looked at"
     if found.fast:
         each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
         kind, least = auditing.TOO_FAST, auditing.FAST_ANSWERS

@@ -20,6 +20,7 @@ from annot.study.workspace import Workspace
 from annot.systems.abstracts import SYSTEMS
 from annot.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
 from annot.systems.weights import Weights, digest_of
+from annot.templating import counted
 
 KNOWN = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
 
@@ -136,4 +137,4 @@ def _model(ws: Workspace, name: str, asked: str | None) -> Model:
 def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
     """Where the vectors are, and how many were made."""
     made = "to encode" if dry_run else "encoded now"
-    return f"{encoded.path}: {encoded.papers} papers, {encoded.encoded} {made}"
+    return f"{encoded.path}: {counted(encoded.papers, 'paper')}, {encoded.encoded} {made}"

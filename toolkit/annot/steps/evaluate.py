@@ -57,6 +57,10 @@ def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]
     return conventions_for(measures, CONVENTIONS if convention is None else (convention,))
 
 
-def describe(evaluated: Evaluated, *, per_query: bool) -> str:
-    """The verdict in one line; then the measures as one table a convention, in percent, as both source papers print."""
-    return "\n\n".join([best_line(evaluated), *map(table_text, terminal(evaluated, per_query=per_query))])
+def describe(evaluated: Evaluated, *, per_query: bool, every: bool) -> str:
+    """The verdict in one line, and the runs by the measure that decides, in percent, as both source papers print.
+
+    every: all measures too, one table a convention.
+    """
+    tables = terminal(evaluated, per_query=per_query, every=every)
+    return "\n\n".join([best_line(evaluated), *map(table_text, tables)])

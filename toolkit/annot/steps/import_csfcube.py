@@ -45,7 +45,8 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, expected a CSFCube release")
+        found = "a file" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
     files = {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

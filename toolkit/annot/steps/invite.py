@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,18 @@ from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.studio_records import labelling_url
 from annot.names import check_name
 from annot.records import Assessor
-from annot.report.words import counted, listed
+from annot.report.words import listed
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.projects import Project
+from annot.store.told import Kind, Told, note_told
 from annot.study.letters import Addressee, Role, addressees
 from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
 TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
+THEIR_WORDS: dict[Role, str] = {"judge": "the comments that you write", "adjudicate": "the reasons that you write"}
 OWNER_ONLY = 0o600
 SENDER = "the person who sent you this letter"
 
@@ -94,6 +96,8 @@ def invite(
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        note_told(session, (_told(ws, one) for one in made))
     note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)
 
@@ -144,6 +148,19 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return found
 
 
+def _told(ws: Workspace, letter: Letter) -> Told:
+    """What the letter says of publication, by its text: a study may have a letter of its own."""
+    kind, decided = _words(ws, letter.role)
+    says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
+    return Told(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+
+
+def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
+    """What a person in this role writes, and whether it is published."""
+    release = ws.settings.release
+    return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
+
+
 def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
     here = ws.studio_url is None if person is None else not is_elsewhere(ws, person)
@@ -160,7 +177,6 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
     def link_to(project: Project | None) -> str | None:
         return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
 
-    written = settings.release.comments if one.role == "judge" else settings.release.reasons
     return {
         "title": settings.collection.title,
         "assessor": one.person.assessor,
@@ -172,8 +188,8 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
         "last": one.work.pairs if one.work is not None and one.work.exact else "N",
         "training": one.training,
         "training_link": link_to(one.training_project),
-        "published": written != "left out",
+        "published": _words(ws, one.role)[1] != "left out",
+        "their_words": THEIR_WORDS[one.role],
         "shown": settings.adjudication.ratings == "shown",
         "shared": not isolated(ws),
-        "counted": counted,
     }

@@ -28,6 +28,7 @@ from annot.study.outcome import outcome_of
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
+from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def describe(found: Simulated) -> str:
     head = sentences(
         "commands.simulated",
         found=found,
-        basis=", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query",
+        basis=", ".join(f"{counted(n, 'query')} {what}" for n, what in sizes if n) or "no query",
         policy=IN_WORDS[found.missing],
         fewest=FEWEST_FOR_REPEATS,
     )

@@ -86,7 +86,6 @@ def add(
         version=version,
         wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
-        sent=guarded,
     )
     return Grown(version, MANUAL, None, tuple(found), guarded, notes)
 

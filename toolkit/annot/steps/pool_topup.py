@@ -151,7 +151,6 @@ def top_up(
         version=version,
         wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
-        sent=guarded,
     )
     return Grown(version, method, depth, tuple(found), guarded, notes)
 

@@ -35,6 +35,7 @@ from annot.study.ledger import LedgerFile, read_ledger_file
 from annot.study.old_database import database_of, newest_backup
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
+from annot.templating import counted
 
 LATER_SECONDS = 2.0
 """An answer that was last changed so long after it was made was given more than once."""
@@ -166,7 +167,7 @@ def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str],
     known |= {query.query_id: query for query in queries.read_queries(session)}
     unknown = sorted(planned - known.keys())
     if unknown:
-        lost.append(f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries")
+        lost.append(f"chosen sentences, corrected labels and types of papers of {counted(len(unknown), 'query')}")
     known |= {name: _query(ws, session, name) for name in unknown}
     return [known[name] for name in sorted(known)]
 
@@ -229,9 +230,11 @@ def _adopted(ws: Workspace, store: Store, lost: list[str]) -> int:
     except StudioError:
         return 0
     if returned := sum(one.returned for one in found):
-        lost.append(f"when {returned} pairs were returned to their assessors: the reasons are on the server")
+        lost.append(f"when {counted(returned, 'pair')} went back to an assessor: the reasons are on the server")
     if sealed := sum(one.sealed for one in found):
-        lost.append(f"what {sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
+        lost.append(
+            f"the questions of {counted(sealed, 'task')} on the server: .annot/task-keys opens the keys, put it back"
+        )
     return sum(one.tasks for one in found)
 
 
@@ -244,7 +247,7 @@ def _lost_revisions(file: LedgerFile | None, revisions: int, changed: int, *, ol
     if file is not None and revisions < file.revisions:
         yield f"{file.revisions - revisions} of {file.revisions} revisions of answers; `annot pull` brings the last"
     elif not old and changed:
-        yield f"what {changed} answers on the server were before their last change"
+        yield f"{counted(changed, 'answer')} on the server, as before the last change"
 
 
 def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:

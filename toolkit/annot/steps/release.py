@@ -21,7 +21,6 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
-from annot.report.words import counted
 from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
@@ -29,8 +28,10 @@ from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
+from annot.study.own_words import consent, own_words
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
+from annot.templating import counted
 
 NEEDED = {
     "creators": "the names of its makers, as they want to be named in public",
@@ -64,6 +65,8 @@ def release(
     allowed: Sequence[str],
     draft: bool,
     dry_run: bool,
+    consented: str | None = None,
+    consenting: Sequence[str] = (),
 ) -> Released:
     """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
 
@@ -71,6 +74,8 @@ def release(
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
     identity. draft: write what is there although something is missing; its title and description say that it is a
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
+    consented: how people agreed that what they wrote is published although they had not known; it goes on record.
+    consenting: who; without any, all who had not.
 
     Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
     is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
@@ -80,6 +85,12 @@ def release(
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
+    if (consenting and consented is None) or (consented is not None and not consented.strip()):
+        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+    if consented is not None:
+        agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
+        study = replace(study, told=(*study.told, *agreed))
+    words = own_words(study)
     corpus = tuple(papers.read_papers(ws.corpus)) if has_corpus(ws) else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
@@ -87,14 +98,15 @@ def release(
     terms = replace(terms, with_text=terms.with_text and not lacking)
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers)
-    others = (*unnamed, *lacking, *_pools_missing(study), *runs_missing, *unfinished(study.outcome))
+    there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
     measured = Study(study)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    notes = (*notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     made, notes = release_files(
         study,
         corpus,
@@ -103,6 +115,7 @@ def release(
         report,
         facts,
         answers,
+        words=words,
         runs=runs,
         notes=notes,
         missing=in_full if draft else None,

@@ -39,7 +39,7 @@ def verify(ws: Workspace, *, release: Path | None) -> Verified:
 
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
-        yield f"{folder}: no such folder, expected a release"
+        yield f"{folder}: {'a file' if folder.exists() else 'no such folder'}, expected the folder of a release"
         return
     try:
         check_folder(folder, name=dataset_id(ws.settings.collection.name))

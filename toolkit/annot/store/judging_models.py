@@ -248,6 +248,24 @@ class ShownOpinionsRow(Row, table=True):
     opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=Listed)
 
 
+class ToldRow(Row, table=True):
+    """What a person was told of the publication of their words, from one moment on; it came with a later version."""
+
+    __tablename__ = "told"
+    __table_args__ = (
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="told_assessor"),
+        CheckConstraint("kind IN ('comments', 'reasons')", name="told_kind"),
+        CheckConstraint("how IN ('letter', 'screen', 'consent')", name="told_how"),
+        CheckConstraint("how <> 'consent' OR words <> ''", name="told_words"),
+    )
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    kind: str = Field(primary_key=True, sa_type=Text)
+    how: str = Field(primary_key=True, sa_type=Text)
+    at: str = Field(primary_key=True, sa_type=Text)
+    published: bool
+    words: str = Field(sa_type=Text)
+
+
 class TrialRow(Row, table=True):
     """What is on record of a sub-study, or of one assessor's training; `name` says which."""
 

@@ -19,6 +19,7 @@ from annot.store.judging_models import (
     GuidelinesRow,
     JudgementRow,
     ReturnedRow,
+    ToldRow,
     TrialAssignmentRow,
     TrialJudgementRow,
     TrialRow,
@@ -31,7 +32,7 @@ Ledger = dict[str, list[dict[str, Any]]]
 
 ASKED_FOR: tuple[type[SQLModel], ...] = (QueryRow, FacetLabelsRow, AssessorRow, PoolAdditionRow)
 AS_IT_WAS: tuple[type[SQLModel], ...] = (
-    *(GuidelinesRow, ReturnedRow, AcceptedRow, TrialRow, TrialAssignmentRow, GoldRow),
+    *(GuidelinesRow, ReturnedRow, AcceptedRow, ToldRow, TrialRow, TrialAssignmentRow, GoldRow),
     *(SplitRow, RunRow, ImportRow),
 )
 REVISIONS: tuple[type[SQLModel], ...] = (JudgementRow, AdjudicationRow, TrialJudgementRow)

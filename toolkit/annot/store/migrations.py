@@ -21,6 +21,7 @@ from annot.store.judging_models import (
     ShownOpinionsRow,
     TaskRow,
     TaskSecretRow,
+    ToldRow,
     TrialAssignmentRow,
     TrialJudgementRow,
     TrialRow,
@@ -180,6 +181,11 @@ def add_what_projects_show(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE project ADD COLUMN set_back JSON DEFAULT '[]' NOT NULL"))
 
 
+def add_told(connection: Connection) -> None:
+    """What people were told of the publication of their words; of earlier letters and screens nothing is on record."""
+    table(ToldRow).create(connection, checkfirst=True)
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -197,6 +203,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_contested,
     add_chains,
     add_what_projects_show,
+    add_told,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

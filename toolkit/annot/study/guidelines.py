@@ -65,6 +65,7 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
     if kind == "facets":
         return facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
+    words = ws.settings.release.reasons if kind == "adjudicate" else ws.settings.release.comments
     with_opinions = kind == "adjudicate" and ws.settings.adjudication.ratings != "hidden"
     return screen_of(
         kind,
@@ -73,6 +74,7 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
         language=ws.settings.collection.language,
         opinions=ws.settings.judging.per_pair if with_opinions else 0,
         overrides=ws.root / "templates",
+        published=kind in ("judge", "adjudicate") and words != "left out",
     )
 
 

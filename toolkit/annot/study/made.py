@@ -21,7 +21,7 @@ ANSWERS_FILE = "datasheet.toml"
 """Where people answer the questions of the datasheet."""
 
 MEASURED = ("queries", "planned", "judged", "measuring")
-EVALUATED = (*MEASURED, "pools", "runs", "splits")
+EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
 TOLD = (*EVALUATED, "people", "hidden", "trials", "guidelines", "imports", "labels", "corpus", "publishing", "errors")
 MADE_OF: dict[str, tuple[str, ...]] = {
     "facets": ("corpus", "labelling"),
@@ -51,11 +51,12 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
         with open_store(ws.database_url, create=False) as store, store.read() as own:
             return states_of(ws, own)
     settings = ws.settings
-    measuring = ("scale", "facets", "labels", "judging", "agreement", "adjudication", "evaluation", "seed")
+    measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
     dumped = {name: _plain(getattr(settings, name)) for name in type(settings).model_fields}
     return {
         **read_states(session),
         "measuring": state([dumped[name] for name in measuring]),
+        "evaluating": state(dumped["evaluation"]),
         "publishing": state(dumped["collection"]),
         "drawing": state([dumped["pool"], dumped["seed"]]),
         "labelling": state(dumped["labels"]),

@@ -20,6 +20,7 @@ from annot.store.queries import read_queries
 from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.store.told import Told, read_told
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace
@@ -54,6 +55,8 @@ class Snapshot:
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is on record of training and sub-study, by name."""
+    told: tuple[Told, ...] = ()
+    """What people were told of the publication of their words, the oldest first."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -152,5 +155,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
+        told=read_told(session),
         states=states_of(ws, session),
     )

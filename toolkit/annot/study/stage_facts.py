@@ -11,6 +11,7 @@ from annot.adjudication import Pair
 from annot.formats.query_papers import QUERY_PAPERS_FILE
 from annot.formats.trec import write_qrels
 from annot.records import Asked, Source
+from annot.selection.sheet import SHEET
 from annot.store import projects, runs, trials
 from annot.store.adjudications import read_sourced
 from annot.store.database import open_store
@@ -24,8 +25,6 @@ from annot.study.next_step import Facts, Next, next_step
 from annot.study.stage import Stage, stage_of
 from annot.study.workspace import Workspace
 
-SHEET = "queries.csv"
-"""Where `annot query sample` writes papers to be rated, if no other file is named."""
 TRAIN: Round = "train"
 FEEDBACK = "train-feedback"
 PRODUCTS = {
@@ -72,7 +71,7 @@ class _Gathering:
         short = set(outcome.short)
         found = Facts(
             papers=papers,
-            unlabelled=papers and (not self._current("facets") if "facets" in self.made else not stage.labelled),
+            unlabelled=papers and (not stage.labelled or ("facets" in self.made and not self._current("facets"))),
             sheet=(self.ws.root / SHEET).is_file(),
             queries=len(stage.queries),
             pooled=len(pooled),

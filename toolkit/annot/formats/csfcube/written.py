@@ -101,7 +101,7 @@ def misfits(material: Material) -> tuple[str, ...]:
         if not decided[query.query_id]:
             found.append(f"{name}: no pair is settled")
         elif len(team) != 2:
-            found.append(f"{name}: {len(team)} assessors, the format has two a query")
+            found.append(f"{name}: {len(team)} assessor(s), the format has two a query")
         found += [
             f"{name}: assessor {assessor!r}, the format has names that begin with 'a'"
             for assessor in sorted(team)

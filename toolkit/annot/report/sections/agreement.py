@@ -17,6 +17,7 @@ from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
 from annot.stats.values import Undefined
 from annot.study.measured import ByGuidelines, agreement_by_guidelines
+from annot.templating import counted
 
 
 def body(study: Study) -> Section:
@@ -45,14 +46,14 @@ def appendix(study: Study) -> Iterator[Section]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
     told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
-    yield Section("coefficients", "Agreement: every coefficient", told, tuple(tables(found, every=True)))
+    yield Section("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Section("binarised", "Agreement on a grade or higher", told, blocks)
+        yield Section("binarised", "Agreement on a grade or higher", (), blocks, told)
     if versions := agreement_by_guidelines(study.snapshot):
         told = sentences("agreement.guidelines_method")
-        yield Section("guidelines", "Agreement by version of the guidelines", told, (by_guidelines(versions),))
+        yield Section("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
     yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
@@ -157,6 +158,7 @@ def _table(
         f"agreement.{key}",
         rows,
         notes=notes,
+        explained=True,
         table=found,
         every=every,
         titles=[found.titles[name] for name in found.headline],
@@ -175,7 +177,7 @@ def _figure(
     value = getattr(summary, statistic)
     after = ""
     if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
-        after = f"({summary.n_queries} of {group.n_queries} queries, {summary.n_pairs} pairs)"
+        after = f"({summary.n_queries} of {counted(group.n_queries, 'query')}, {counted(summary.n_pairs, 'pair')})"
     return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 

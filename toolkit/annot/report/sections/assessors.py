@@ -25,13 +25,17 @@ CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": K
 
 def appendix(looked: Looked) -> Section:
     """How each assessor judges, and what their disagreement is made of."""
-    return Section("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)))
+    return Section("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
 
 
 def told(looked: Looked) -> tuple[str, ...]:
-    """The findings, and what else is said in sentences."""
-    found = looked.diagnosed
-    return (*findings(looked), *changes(looked), *_model_told(found), *_missing(found))
+    """The findings."""
+    return (*findings(looked), *changes(looked))
+
+
+def method(looked: Looked) -> tuple[str, ...]:
+    """What else is to know of the tables."""
+    return (*_model_told(looked.diagnosed), *_missing(looked.diagnosed))
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:

@@ -25,7 +25,11 @@ def body(study: Study) -> Section:
         drawn = {name: measured(one, GRADES) for name, one in severity.items()}
         said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
         blocks.append(
-            Figure(sentence("effect.severity_figure"), figures.forest(drawn, unit="severity, in grades"), said)
+            Figure(
+                sentence("effect.severity_figure", bracketed=any(one.ends for one in drawn.values())),
+                figures.forest(drawn, unit="severity, in grades"),
+                said,
+            )
         )
     found = study.effect
     if isinstance(found, Undefined):

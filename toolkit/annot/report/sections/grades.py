@@ -28,7 +28,7 @@ def body(study: Study) -> Section:
         return Section("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
     shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
-    caption = sentence("grades.figure")
+    caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
     drawing = Figure(
         caption,
         figures.grouped_bars(

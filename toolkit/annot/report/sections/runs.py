@@ -53,16 +53,22 @@ def drawing(evaluated: Evaluated) -> Figure:
     leader = best(evaluated)
     assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
+    drawn = {line.run: figure(line, leader.measure) for line in lines}
     holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.facet}
     return Figure(
-        sentence("runs.figure", best=leader, several=bool(holds)),
+        sentence(
+            "runs.figure",
+            best=leader,
+            several=bool(holds),
+            bracketed=any(one.ends for one in drawn.values()),
+        ),
         figures.runs(
-            {line.run: figure(line, leader.measure) for line in lines},
+            drawn,
             holds,
             chance=leader.chance,
             measure=leader.measure,
         ),
-        "; ".join(f"{line.run}: {figure(line, leader.measure)}" for line in lines),
+        "; ".join(f"{run}: {one}" for run, one in drawn.items()),
     )
 
 
@@ -147,7 +153,7 @@ def appendix(study: Study) -> Iterator[Section]:
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated, together=False), *settings(study))
-    yield Section("measures", "Runs: every measure", told, blocks)
+    yield Section("measures", "Runs: every measure", (), blocks, told)
 
 
 def settings(study: Study) -> Iterator[Table]:
@@ -156,11 +162,12 @@ def settings(study: Study) -> Iterator[Table]:
         yield table("runs.run-settings", study.run_settings)
 
 
-def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
-    """What `annot evaluate` prints below its verdict: which runs are better, then every measure."""
-    yield from compared(evaluated)
-    yield from restated(evaluated)
-    yield from measures(evaluated, per_query=per_query)
+def terminal(evaluated: Evaluated, *, per_query: bool, every: bool) -> Iterator[Table]:
+    """What `annot evaluate` prints: which runs are better; every measure on request, or if nothing can be compared."""
+    table_of_runs = (*compared(evaluated), *restated(evaluated))
+    yield from table_of_runs
+    if every or per_query or not table_of_runs:
+        yield from measures(evaluated, per_query=per_query)
 
 
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
