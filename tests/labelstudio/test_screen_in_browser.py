@@ -7,7 +7,7 @@ What a screen must hold, by number, and the tests that prove it: here, in `test_
  2 the first view            test_the_whole_window_is_for_the_pair, test_the_adjudicator_sees_both_opinions...
  3 lines on a large screen   test_the_whole_window_is_for_the_pair, M test_lines_of_real_texts...
  4 opens at the marks        M test_the_marked_sentences_of_real_pairs..., M test_each_task_opens_at_its_marks...,
-                             M test_a_browser_without_an_initial_target...; scrolled by keys: K test_an_assessors_whole_way_by_keys
+                             M test_a_browser_without_an_initial_target...; by keys: K test_an_assessors_whole_way...
  5 only the target marked    test_only_sentences_of_the_facet_are_marked...
  6 not by colour alone       test_a_mark_can_be_told_without_colour; relabelled at once: the test of 5
  7 no target sentence        test_an_abstract_without_the_facet_says_so
@@ -21,8 +21,8 @@ What a screen must hold, by number, and the tests that prove it: here, in `test_
 14 blindness                 test_nothing_of_others..., test_the_adjudicator_sees..., story/test_repeats (keys of tasks)
 
 Two things no labelling configuration can have in Label Studio 1.23.2: it hears Ctrl+Enter only where no field of text
-has the focus, so Enter keeps a comment first (12); and it builds the whole screen anew for each task, so the query's column
-is back at its marks, wherever it had been scrolled to (4).
+has the focus, so Enter comes first in a comment (12); and it builds the whole screen anew for each task, so the query's column is
+back at its marks, wherever it had been scrolled to (4).
 """
 
 from __future__ import annotations
