@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.study.workspace import Workspace
+from small_study import build
 
 Run = Callable[..., Any]
 HEADER = "query,document,assessor,grade,time,comment"
@@ -100,3 +101,26 @@ def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: R
     assert refused.exit_code == 2
     assert "no pair was finished since 2031-04-01" in refused.stderr
     assert "the newest: 2031-03-12" in refused.stderr
+
+
+def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_its_grades(
+    ws: Workspace, annot: Run
+) -> None:
+    build(ws, judged=40)
+    assert annot("meeting").exit_code == 0
+    html = (ws.exports / "meeting.html").read_text(encoding="utf-8")
+    folded = re.findall(r'(?s)<details class="pair">.*?</details>', html)
+    # Two of the ten documents of each query; the guidelines' pages are the package's.
+    assert len(folded) == 8
+    first = folded[0]
+    assert "<summary>1. method, 0 and 1: Title of d08</summary>" in first
+    assert "<p>Why p1. <mark>How p1.</mark> What p1.</p>" in first
+    assert "<p>Why d08. <mark>How d08.</mark> What d08.</p>" in first
+    pages = (Path(__file__).parents[2] / "guidelines" / "method.md").read_text(encoding="utf-8")
+    for grade in ("0 Irrelevant", "1 Related"):
+        said = " ".join(pages.split(f"## {grade}\n")[1].split("\n>")[0].split())
+        assert said
+        assert f"<b>{grade}</b>: {said}" in first
+    assert "2 Similar" not in first
+    page = (ws.exports / "meeting.md").read_text(encoding="utf-8")
+    assert "Candidate: *Title of d08*. Why d08. **How d08.** What d08." in page

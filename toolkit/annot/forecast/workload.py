@@ -31,9 +31,9 @@ class Workload:
         return self.pairs - self.done
 
     @property
-    def about(self) -> str:
+    def about(self) -> int:
         """The number of pairs, of which two digits are told."""
-        return f"{float(f'{self.pairs:.2g}'):,.0f}"
+        return round(float(f"{self.pairs:.2g}"))
 
     @property
     def time(self) -> str:

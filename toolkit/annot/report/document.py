@@ -49,13 +49,33 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Abstract:
+    """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
+
+    heading: str
+    title: str
+    sentences: tuple[str, ...]
+    marked: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A pair to read again, folded: both abstracts, and what the guidelines say of the grades in question."""
+
+    summary: str
+    sides: tuple[Abstract, ...]
+    criteria: tuple[tuple[str, str], ...]
+    """(grade with its name, the guideline's words)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the report under its heading."""
 
     anchor: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    blocks: tuple[Table | Figure, ...] = ()
+    blocks: tuple[Table | Figure | SideBySide, ...] = ()
     method: tuple[str, ...] = ()
     """How its figures were made, below them."""
 

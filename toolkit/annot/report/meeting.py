@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from annot.agreement.summaries import AgreementTable
 from annot.records import Paper
 from annot.report.cells import coefficient, number
-from annot.report.document import Document, Section
-from annot.report.words import sentence, sentences, table
-from annot.study.meeting import COEFFICIENTS, Meeting
+from annot.report.document import Abstract, Document, Section, SideBySide
+from annot.report.words import listed, sentence, sentences, table
+from annot.study.meeting import COEFFICIENTS, DifferingPair, Meeting
 
 HEADINGS = {
     "widest": "Widest gaps",
@@ -28,8 +28,23 @@ class Titled:
     document: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the screens and the guidelines have of the pairs."""
+
+    query_marks: Mapping[str, Collection[int]]
+    """The sentences of each query, from 0."""
+    labels: Mapping[str, tuple[str, ...]]
+    """Of the sentences of each paper."""
+    facets: Mapping[str, tuple[str, ...]]
+    """The labels that make each facet."""
+    scale: tuple[str, ...]
+    criteria: Mapping[str, Mapping[int, str]]
+    """By facet, what its page says of each grade."""
+
+
 def meeting_page(
-    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str]
+    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str], said: Said
 ) -> Document:
     """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
 
@@ -40,6 +55,10 @@ def meeting_page(
     remarks = [{"remark": remark, "of": named(remark.query_id, remark.doc_id)} for remark in meeting.remarks]
     rows = {"widest": widest, "recurring": meeting.recurring, "remarks": remarks, "agreement": list(_figures(meeting))}
     values = {"meeting": meeting, "level": meeting.agreement.level}
+    again = tuple(
+        _side_by_side(at, pair, titles.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
+        for at, pair in enumerate(meeting.widest, start=1)
+    )
     return Document(
         title=sentence("meeting.title", title=title),
         subtitle=sentence("meeting.subtitle", meeting=meeting),
@@ -47,10 +66,26 @@ def meeting_page(
         body=tuple(
             Section(
                 *(name, heading, sentences(f"meeting.{name}", **values)),
-                (table(f"meeting.{name}", rows[name]),) if rows[name] else (),
+                (
+                    *((table(f"meeting.{name}", rows[name]),) if rows[name] else ()),
+                    *(again if name == "widest" else ()),
+                ),
             )
             for name, heading in HEADINGS.items()
         ),
+    )
+
+
+def _side_by_side(at: int, pair: DifferingPair, query: Paper | None, candidate: Paper | None, said: Said) -> SideBySide:
+    of_facet = said.facets.get(pair.facet, ())
+    by_label = [i for i, label in enumerate(said.labels.get(pair.doc_id, ())) if label in of_facet]
+    sides = (("Query", query, said.query_marks.get(pair.query_id, ())), ("Candidate", candidate, by_label))
+    grades = list(dict.fromkeys(pair.grades))
+    of_grade = said.criteria.get(pair.facet, {})
+    return SideBySide(
+        f"{at}. {pair.facet}, {listed(grades)}: {candidate.title if candidate else pair.doc_id}",
+        tuple(Abstract(name, paper.title, paper.sentences, frozenset(marks)) for name, paper, marks in sides if paper),
+        tuple((f"{grade} {said.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
     )
 
 

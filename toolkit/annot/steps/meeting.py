@@ -7,12 +7,15 @@ from pathlib import Path
 
 from annot.report.html import page
 from annot.report.markdown import markdown
-from annot.report.meeting import meeting_page
+from annot.report.meeting import Said, meeting_page
 from annot.store import papers
+from annot.store.database import open_store
+from annot.store.facet_labels import read_labels
 from annot.study.corpus_facts import has_corpus
+from annot.study.guideline_faults import criteria_of, read_pages
 from annot.study.meeting import meeting_of
 from annot.study.moments import moment_given
-from annot.study.snapshot import read_snapshot
+from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 PAGE, MARKDOWN = "meeting.html", "meeting.md"
@@ -49,6 +52,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         title=ws.settings.collection.title,
         titles=papers.find_papers(ws.corpus, sorted(wanted)) if has_corpus(ws) else {},
         query_papers=query_papers,
+        said=_said(ws, snapshot, wanted, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, markdown(made))
@@ -62,4 +66,18 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         len(meeting.widest),
         len(meeting.remarks),
         meeting.held_back,
+    )
+
+
+def _said(ws: Workspace, snapshot: Snapshot, wanted: set[str], facets: set[str]) -> Said:
+    """What the screens mark and the guidelines say of these papers and facets."""
+    pages, _ = read_pages(ws)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        labels = {one.paper_id: one.labels for one in read_labels(session, sorted(wanted))}
+    return Said(
+        query_marks={query.query_id: query.sentences for query in snapshot.queries},
+        labels=labels,
+        facets=ws.settings.facets,
+        scale=ws.settings.scale.names,
+        criteria={facet: criteria_of(pages[facet]) for facet in facets if facet in pages},
     )

@@ -44,6 +44,16 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
     return pages, faults
 
 
+def criteria_of(text: str) -> dict[int, str]:
+    """What a page says of each grade before its first example."""
+    parts = GRADE_HEADING.split(text)
+    said = {}
+    for at in range(1, len(parts), 3):
+        below = re.split(r"^(?:#+ |> )", parts[at + 2], flags=re.MULTILINE)[0]
+        said[int(parts[at])] = " ".join(below.split())
+    return said
+
+
 def quoted_papers(pages: Mapping[str, str]) -> set[str]:
     """The ids of the papers that the pages quote."""
     return {found[1] for text in pages.values() for quoted in _quotations(text) if (found := EXAMPLE.fullmatch(quoted))}
