@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.store.papers import read_papers
 from command_line import Result, annot, annot_done, difference, snapshot
 
 COEFFICIENTS = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
@@ -208,3 +210,45 @@ def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
         assert (entry["doc_id"], entry["drawn"]) == (old["doc_id"], old["drawn"])
     replayed = annot_done("pool", "replay", "--json", folder=study).data
     assert (replayed["pools"], replayed["added_to"], replayed["differences"]) == (0, 1, {})
+
+
+def test_texts_that_differ_from_the_release_are_counted_and_shown(imported: tuple[Path, Result], shared: Path) -> None:
+    folder, told = imported
+    raw = (shared / "csfcube/abstracts-csfcube-preds.jsonl").read_text(encoding="utf-8").splitlines()
+    by_id = {str(paper["paper_id"]): paper for paper in map(json.loads, raw)}
+    cleaned = told.data["cleaned"]
+    counts = cleaned["counts"]
+    assert (counts["papers"], counts["abstracts"], counts["titles"], counts["other_number"]) == (115, 111, 4, 50)
+    assert "50 of them have another number of sentences than the source" in told.stderr
+    lines = [json.loads(line) for line in (folder / cleaned["file"]).read_text(encoding="utf-8").splitlines()]
+    now = {paper.paper_id: paper for paper in read_papers(folder / "corpus")}
+    differing = {
+        paper_id
+        for paper_id, paper in now.items()
+        if (paper.title, list(paper.sentences)) != (by_id[paper_id]["title"], by_id[paper_id]["abstract"])
+    }
+    assert {line["paper_id"] for line in lines} == differing
+    for line in lines:
+        paper, source = now[line["paper_id"]], by_id[line["paper_id"]]
+        for name, value in (("title", paper.title), ("abstract", list(paper.sentences))):
+            if name in line["before"]:
+                assert (line["before"][name], line["after"][name]) == (source[name], value)
+
+
+def test_adding_the_papers_of_the_release_tells_what_was_cleaned_once(shared: Path, tmp_path: Path) -> None:
+    annot_done("init", "study", folder=tmp_path)
+    folder = tmp_path / "study"
+    source = shared / "csfcube" / "abstracts-csfcube-preds.jsonl"
+    dry = annot_done("corpus", "add", source, "--dry-run", "--json", folder=folder).data["cleaned"]
+    first = annot_done("corpus", "add", source, folder=folder).stdout
+    # One of the 115 papers has too few sentences once its heading is gone.
+    assert (
+        "the text of 114 papers was cleaned, and differs from the source (110 abstracts, 4 titles): tags in " in first
+    )
+    assert dry["counts"]["papers"] == 114
+    assert dry["file"] is None
+    (file,) = (folder / "corpus").glob("cleaned-*.jsonl")
+    content = file.read_bytes()
+    assert len(content.splitlines()) == 114
+    assert "cleaned" not in annot_done("corpus", "add", source, folder=folder).stdout
+    assert file.read_bytes() == content

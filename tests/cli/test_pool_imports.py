@@ -153,9 +153,9 @@ def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callab
     refused = annot("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 1
     for fault in (
-        "1 foreign queries in 1 queries: fic9999",
-        "1 foreign documents in 1 queries: fic0407-background nowhere",
-        f"1 duplicates in 1 queries: fic0407-background {good[0]}",
+        "foreign queries: 1 in 1 query: fic9999",
+        "foreign documents: 1 in 1 query: fic0407-background nowhere",
+        f"duplicates: 1 in 1 query: fic0407-background {good[0]}",
         "--foreign drop (leave them out) and --duplicates best",
     ):
         assert fault in refused.message()

@@ -88,9 +88,9 @@ def test_what_is_foreign_or_twice_is_refused_with_examples_until_a_rule_is_named
     refused = annot("run", "import", "bad.run", "--tag", "bad", folder=folder)
     assert refused.exit_code == 1
     for fault in (
-        "1 foreign queries in 1 queries: fic9999-method",
-        f"1 foreign candidates in 1 queries: {QUERY} nowhere",
-        f"1 duplicates in 1 queries: {QUERY} {docs[0]}",
+        "foreign queries: 1 in 1 query: fic9999-method",
+        f"foreign candidates: 1 in 1 query: {QUERY} nowhere",
+        f"duplicates: 1 in 1 query: {QUERY} {docs[0]}",
         "--foreign drop",
         "--duplicates best",
     ):

@@ -78,7 +78,7 @@ def test_null_title_abstract_year_are_for_the_filters_and_no_faults() -> None:
 def test_labels_of_a_truncated_abstract_are_left_to_the_classifier() -> None:
     record = {**PLAIN, "pred_labels_truncated": True, "labels": ["method"]}
     assert read(record)[0].labels is None
-    assert faults_of({**PLAIN, "labels": ["method"]}) == ("corpus.jsonl:1: 1 labels for 2 sentences",)
+    assert faults_of({**PLAIN, "labels": ["method"]}) == ("corpus.jsonl:1: 1 label for 2 sentences",)
 
 
 def test_a_heading_and_empty_sentences_go_with_their_labels() -> None:

@@ -273,7 +273,7 @@ def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
     frame = annot.read_qrels(path)
     assert frame.columns.tolist() == ["query_id", "doc_id", "relevance", "query_paper"]
     assert frame["query_paper"].tolist() == ["p", "p", "p"]
-    expected = f"query papers are the units of chance: 2 queries on 1 papers, by {tmp_path / 'query_papers.tsv'}"
+    expected = f"query papers are the units of chance: 2 queries on 1 paper, by {tmp_path / 'query_papers.tsv'}"
     for given in (path, frame):
         assert annot.evaluate(RUN, given).notes[0] == expected
     assert annot.measure_agreement(FRAME, final=path).notes == (expected,)

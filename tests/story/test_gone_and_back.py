@@ -251,5 +251,5 @@ def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_
         assert "1 answer(s) changed after their pair was adjudicated" in pulled.stderr
         assert " ".join(settled) in pulled.stderr
     assert annot_done("status", "--json", folder=study.folder).data["overtaken"] == 1
-    assert "1 answers changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout
+    assert "1 answer changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout
     assert counting(study) == complete.counting | {(*settled, "a1"): 1}

@@ -177,8 +177,8 @@ def test_without_ledger_and_backup_what_is_lost_is_told_with_numbers(study: Stud
     said = " | ".join(rebuilt["lost"])
     assert "chosen sentences, corrected labels and types of papers of 3 queries" in said
     assert "what 2 of 2 pools were drawn from" in said
-    assert "what 2 answers on the server were before their last change" in said
-    assert "when 1 pairs were returned to their assessors" in said
+    assert "2 answers on the server, as before the last change" in said
+    assert "when 1 pair went back to an assessor" in said
     # Pushed before anything is pulled: nothing is sent or taken back, and the returned pair is known again.
     annot_done("push", folder=folder)
     annot_done("pull", folder=folder)

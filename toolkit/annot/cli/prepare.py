@@ -55,12 +55,14 @@ def corpus_add(
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Add papers from files, and print what the filters left out, by reason."""
+    """Add papers from files, and print what the filters left out, by reason, and what was cleaned of the texts."""
+    from annot.report.words import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
-    return Answer(added, told("added", added=added, reported=step.REPORTED))
+    cleaned = sentences("commands.cleaned", cleanings=added.cleaned)
+    return Answer(added, told("added", added=added, cleaned=cleaned, reported=step.REPORTED))
 
 
 group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import StrEnum
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _AMPERSANDS = re.compile("&(?:amp;)+")
@@ -87,18 +88,70 @@ def without_direction(text: str) -> str:
     return _DIRECTION.sub("", text)
 
 
+class Way(StrEnum):
+    """What was wrong with a text, as people are told."""
+
+    TAGS = "tags"
+    ENTITIES = "entities"
+    SPACES = "spaces"
+    HEADING = 'a leading "Abstract."'
+    CHARACTERS = "other characters"
+
+
+def ways(text: str) -> frozenset[Way]:
+    """In which ways `clean` changes `text`; white space that is left of a tag or an entity is not one of them."""
+    found = {Way.SPACES} if text != " ".join(text.split()) else set()
+    for _ in range(DEEPEST):
+        before = text
+        for way, step in _STEPS:
+            if (after := step(text)) != text and way != Way.SPACES:
+                found.add(way)
+            text = after
+        if text == before:
+            break
+    return frozenset(found)
+
+
 def _clean_once(text: str) -> str:
-    if "&" in text:
-        text = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
-    if _C1.search(text):
-        text = _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
-    if "<" in text:
-        text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text)))
-    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
-    text = _INVISIBLE.sub("", text)
-    text = " ".join(text.split())
-    text = _UNPRINTABLE.sub("", text)
-    return unicodedata.normalize("NFC", _BEYOND_LATIN.sub(_with_few_marks, text))
+    for _, step in _STEPS:
+        text = step(text)
+    return text
+
+
+def _without_entities(text: str) -> str:
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
+
+
+def _without_tags(text: str) -> str:
+    return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text))) if "<" in text else text
+
+
+def _read_as_meant(text: str) -> str:
+    return _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text)) if _C1.search(text) else text
+
+
+def _visible(text: str) -> str:
+    return _INVISIBLE.sub("", _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", _BEYOND_LATIN.sub(_with_few_marks, _UNPRINTABLE.sub("", text)))
+
+
+_STEPS: tuple[tuple[Way, Callable[[str], str]], ...] = (
+    (Way.ENTITIES, _without_entities),
+    (Way.CHARACTERS, _read_as_meant),
+    (Way.TAGS, _without_tags),
+    (Way.CHARACTERS, _visible),
+    (Way.SPACES, _folded),
+    (Way.CHARACTERS, _composed),
+)
 
 
 def _with_few_marks(match: re.Match[str]) -> str:

@@ -14,6 +14,8 @@ from annot.names import near
 
 M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+AS_JSON = "backslashreplace"
+"""How a lone surrogate, which UTF-8 does not have, is written: as the JSON it came in has it."""
 _TELLING_DECODER = json.JSONDecoder(parse_constant=str)
 
 

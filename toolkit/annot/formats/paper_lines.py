@@ -19,13 +19,22 @@ from pydantic import (
 )
 
 from annot.errors import InputError
+from annot.formats.cleaned import Cleaned
 from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
 from annot.records import Paper
+from annot.templating import counted
 
 
-def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str], clean_text: bool) -> Iterator[Paper]:
+def read_papers(
+    lines: Iterable[str],
+    *,
+    name: str,
+    known_labels: Collection[str],
+    clean_text: bool,
+    changed: list[Cleaned] | None = None,
+) -> Iterator[Paper]:
     """The papers of a JSON Lines file, one object a line, as they come.
 
     Fields, found by their names (the first that is there and not null counts); any others are ignored:
@@ -41,7 +50,7 @@ def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str
     - citations: `citations` or `outbound_citations`, a list of ids.
 
     `clean_text` cleans titles and sentences (`cleaning.clean`), drops sentences of which nothing stays, and drops a
-    leading `Abstract.`, with their labels.
+    leading `Abstract.`, with their labels; what that changed is put into `changed`.
 
     Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
     faulty line yields no paper, so what was yielded counts only once the iterator has ended.
@@ -50,7 +59,7 @@ def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str
     number = 0
     for number, record in read_objects(lines, faults):
         try:
-            yield paper_of_record(record, known_labels, clean_text=clean_text)
+            yield paper_of_record(record, known_labels, clean_text=clean_text, changed=changed)
         except InputError as error:
             for fault in error.faults:
                 faults.add(fault, line=number)
@@ -60,13 +69,15 @@ def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str
     faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
 
 
-def paper_of_record(record: Mapping[str, Any], known_labels: Collection[str], *, clean_text: bool) -> Paper:
+def paper_of_record(
+    record: Mapping[str, Any], known_labels: Collection[str], *, clean_text: bool, changed: list[Cleaned] | None = None
+) -> Paper:
     """The paper of one record, by the fields of `read_papers`.
 
     Raises InputError with every fault; its message is what the first one has in common with others.
     """
     try:
-        return _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text)
+        return _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
@@ -131,10 +142,10 @@ class _PaperLine(BaseModel):
         if self.labels_truncated is True and len(self.labels) < len(self.abstract):
             self.labels = None
         elif len(self.labels) != len(self.abstract):
-            raise ValueError(f"{len(self.labels)} labels for {len(self.abstract)} sentences")
+            raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
         return self
 
-    def paper(self, known_labels: Collection[str], *, clean_text: bool) -> Paper:
+    def paper(self, known_labels: Collection[str], *, clean_text: bool, changed: list[Cleaned] | None) -> Paper:
         return paper_of(
             self.paper_id,
             self.title,
@@ -144,4 +155,5 @@ class _PaperLine(BaseModel):
             known_labels=known_labels,
             citations=self.citations,
             clean_text=clean_text,
+            changed=changed,
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from annot.errors import InputError
+from annot.formats.cleaned import Cleaned, cleaned
 from annot.formats.cleaning import clean, clean_all
 from annot.formats.sentences import PARAGRAPH, split_sentences
 from annot.names import near
@@ -24,34 +25,42 @@ def paper_of(
     known_labels: Collection[str],
     citations: Iterable[str],
     clean_text: bool,
+    changed: list[Cleaned] | None = None,
 ) -> Paper:
     """The paper with these parts.
 
     `labels` has the length of the list `abstract`; it is None when `abstract` is one string. Each is one of
     `known_labels`, or one with `_label` behind it, as CSFCube's are. With `clean_text` the
     title and the sentences are cleaned, a heading `Abstract.` at the beginning goes, and sentences of which nothing
-    stays are left out with their labels. Citations keep their order; repeated ones and the paper itself go.
+    stays are left out with their labels; what that changed is put into `changed`. Citations keep their order; repeated
+    ones and the paper itself go.
     Raises InputError with a fault for each unknown label.
     """
     known = None if labels is None else _known(labels, known_labels)
+    heading = False
     if isinstance(abstract, str):
         paragraphs = PARAGRAPH.split(abstract)
         if clean_text:
             paragraphs = [clean(paragraph) for paragraph in paragraphs]
-            paragraphs[0] = _without_heading(paragraphs[0])
+            heading, paragraphs[0] = _without_heading(paragraphs[0])
         sentences = [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
     else:
         sentences = list(abstract)
         if clean_text:
             sentences = clean_all(sentences)
-            sentences[:1] = [_without_heading(first) for first in sentences[:1]]
+            if sentences:
+                heading, sentences[0] = _without_heading(sentences[0])
             kept = [position for position, sentence in enumerate(sentences) if sentence]
             sentences = [sentences[position] for position in kept]
             known = None if known is None else [known[position] for position in kept]
     cited = [other for other in dict.fromkeys(citations) if other != paper_id]
+    read_title = clean(title) if clean_text else title
+    if clean_text and changed is not None:
+        found = cleaned(paper_id, title=(title, read_title), abstract=(abstract, sentences), heading=heading)
+        changed += [] if found is None else [found]
     return Paper(
         paper_id=paper_id,
-        title=clean(title) if clean_text else title,
+        title=read_title,
         sentences=tuple(sentences),
         year=year,
         labels=None if known is None else tuple(known),
@@ -59,9 +68,10 @@ def paper_of(
     )
 
 
-def _without_heading(text: str) -> str:
+def _without_heading(text: str) -> tuple[bool, str]:
+    """Whether there was one, and the text without it."""
     heading = _HEADING.match(text)
-    return text[heading.end() :] if heading else text
+    return (True, text[heading.end() :]) if heading else (False, text)
 
 
 def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:

@@ -11,6 +11,7 @@ import pandas as pd
 from annot.errors import InputError
 from annot.formats.query_papers import QUERY_PAPERS_FILE, read_query_papers
 from annot.study.given_files import given_text
+from annot.templating import counted
 
 PAPER_COLUMN = "query_paper"
 SOURCE = "query_papers"
@@ -25,8 +26,8 @@ class GivenPapers(NamedTuple):
 
     def note(self, queries: Collection[str]) -> str:
         """What the figures of these queries rest on."""
-        papers = len({self.of[query] for query in queries})
-        return f"query papers are the units of chance: {len(queries)} queries on {papers} papers, by {self.source}"
+        papers = counted(len({self.of[query] for query in queries}), "paper")
+        return f"query papers are the units of chance: {counted(len(queries), 'query')} on {papers}, by {self.source}"
 
 
 INDEPENDENT = (

@@ -15,6 +15,7 @@ from annot import __version__
 from annot.agreement.coefficients import TITLES
 from annot.agreement.summaries import AgreementTable, Summary
 from annot.corpus_filters import Rejection
+from annot.formats.cleaned import CleanedCounts, counts_of
 from annot.planning.drawing import plan_lines
 from annot.pooling import CITED, as_of, versions_of
 from annot.records import Source
@@ -91,6 +92,8 @@ class CollectionFacts:
     """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
+    """What was cleaned of the papers' texts as they were read."""
     words: tuple[OfKind, ...] = ()
     """What people wrote in words of their own, and whether it goes out."""
     unrated: int = 0
@@ -145,6 +148,7 @@ def facts_of(
         protocol=protocol,
         training=tuple(_against_gold(study, TRAIN)),
         hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        cleaned=_cleaned(study),
         words=own_words(study).kinds,
         unrated=len(_unrated(study)),
         substudy=_substudy(study),
@@ -179,6 +183,14 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
         if imported.what == Source.CORPUS:
             total.update(imported.facts["rejected"])
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
+
+
+def _cleaned(study: Snapshot) -> CleanedCounts:
+    """What was cleaned, over everything that was added."""
+    total = Counter[str]()
+    for imported in study.imports:
+        total.update(imported.facts.get("cleaned", {}))
+    return counts_of(total)
 
 
 def _unrated(study: Snapshot) -> set[str]:

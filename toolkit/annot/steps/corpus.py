@@ -19,6 +19,7 @@ from annot.store import papers
 from annot.store.database import open_store
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
+from annot.study.cleanings import CleaningCount, Cleanings
 from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.study.corpus_lots import LotReader, known_marks, lots_of
 from annot.study.corpus_rejects import Rejects
@@ -48,6 +49,8 @@ class AddedPapers:
     """What is wrong with the first records that cannot be read."""
     rejected_file: str | None
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
+    cleaned: Cleanings
+    """What was cleaned of the texts of the papers that are kept."""
     sha256: str | None
 
 
@@ -82,7 +85,7 @@ def add(
     names = [str(source) for source in sources]
     given = _given(names, form)
     engine = Engine.in_place(ws.machine)
-    tally = Tally()
+    tally, cleaning = Tally(), CleaningCount()
     for known in map_shards(known_marks, papers.each_group(ws.corpus), engine=engine):
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
@@ -93,17 +96,19 @@ def add(
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.take(brought)
-            if (part := brought.keep(tally)) is not None:
+            if (part := brought.keep(tally, cleaning)) is not None:
                 parts.append(part)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
-        digest, rejected_file = None, None
+        digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         if not dry_run:
             content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
-            _remember(ws, content, {"read": read, "kept": tally.kept, "rejected": rejected})
+            cleaned = cleaning.written(ws.corpus, content)
+            facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
+            _remember(ws, content, facts)
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
@@ -115,6 +120,7 @@ def add(
         same_title=tuple(tally.same_title[titles_before:]),
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
+        cleaned=cleaned,
         sha256=digest,
     )
 

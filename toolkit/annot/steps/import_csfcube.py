@@ -12,6 +12,7 @@ import tomlkit
 from sqlmodel import Session
 
 from annot.errors import InputError
+from annot.formats.cleaned import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning.drawing import plan_lines
@@ -20,6 +21,7 @@ from annot.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
+from annot.study.cleanings import CleaningCount, Cleanings
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
@@ -37,6 +39,8 @@ class ImportedRelease:
     counts: dict[str, int]
     notes: tuple[str, ...]
     facts: CsfcubeFacts
+    cleaned: Cleanings
+    """How many papers have another text than in the release."""
 
 
 def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
@@ -58,8 +62,12 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     release = read_release(
         files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets, clean_text=True
     )
-    imported = ImportedRelease(_counts(release), sentences("commands.csfcube", facts=release.facts), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
+    cleaning = CleaningCount()
+    cleaning.take((kinds(one), one) for one in release.changed)
+    cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
+    notes = sentences("commands.csfcube", facts=release.facts) + sentences("commands.cleaned", cleanings=cleaned)
+    imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
     if not dry_run:
         with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
             for paper in release.papers:
@@ -68,7 +76,8 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         run_files = {run.tag: write_run(run.rankings, tag=run.tag) for run in release.runs}
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
             _store(session, release, run_files, digest.hexdigest(), seed=ws.settings.seed)
-            runs.put_import(session, runs.Imported(Source.CSFCUBE, digest.hexdigest(), imported.counts))
+            facts = {**imported.counts, "cleaned": cleaning.facts}
+            runs.put_import(session, runs.Imported(Source.CSFCUBE, digest.hexdigest(), facts))
         for tag, text in run_files.items():
             write_file(ws.run_file(tag), text)
         if release.decisions:

@@ -230,9 +230,11 @@ def _adopted(ws: Workspace, store: Store, lost: list[str]) -> int:
     except StudioError:
         return 0
     if returned := sum(one.returned for one in found):
-        lost.append(f"when {returned} pairs were returned to their assessors: the reasons are on the server")
+        lost.append(f"when {counted(returned, 'pair')} went back to an assessor: the reasons are on the server")
     if sealed := sum(one.sealed for one in found):
-        lost.append(f"what {sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
+        lost.append(
+            f"the questions of {counted(sealed, 'task')} on the server: .annot/task-keys opens the keys, put it back"
+        )
     return sum(one.tasks for one in found)
 
 
@@ -245,7 +247,7 @@ def _lost_revisions(file: LedgerFile | None, revisions: int, changed: int, *, ol
     if file is not None and revisions < file.revisions:
         yield f"{file.revisions - revisions} of {file.revisions} revisions of answers; `annot pull` brings the last"
     elif not old and changed:
-        yield f"what {changed} answers on the server were before their last change"
+        yield f"{counted(changed, 'answer')} on the server, as before the last change"
 
 
 def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:

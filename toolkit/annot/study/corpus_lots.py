@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from annot.corpus_filters import KEPT, Marks, Tally, joined, marks_of
 from annot.errors import InputError
+from annot.formats.cleaned import Cleaned
 from annot.formats.corpora import Broken, Piece, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES
 from annot.formats.paper_lines import paper_of_record
@@ -25,6 +26,7 @@ from annot.records import Paper
 from annot.settings.sections import CorpusSettings
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter, keep_rows
+from annot.study.cleanings import Changed, CleaningCount, LotCleanings
 
 AT_ONCE = 1_000
 TOLD = 100
@@ -57,12 +59,15 @@ class Brought:
     rejected: Path | None
     """The records that cannot be read, one JSON object a line, with their piece's number and place; not there for
     none."""
+    cleaned: dict[int, Changed]
+    """What cleaning changed, by the position of the paper among the marks."""
 
-    def keep(self, tally: Tally) -> Path | None:
+    def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
         import numpy
 
         kept = tally.take(self.marks)
+        cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
         if self.papers is None or not len(kept):
             return None
         passing = numpy.flatnonzero(self.marks.reason == KEPT)
@@ -110,19 +115,20 @@ class LotReader:
         name = f"{number:06d}-{uuid4().hex[:8]}"
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
+        cleaned = LotCleanings()
         parts = [marks_of((), self.settings)]
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         with writer or nullcontext(), _RejectsFile(rejected) as rejects:
-            source = (paper for at, one in enumerate(reading) for paper in self._papers(one, at, rejects))
+            source = (paper for at, one in enumerate(reading) for paper in self._papers(one, at, rejects, cleaned))
             while some := list(islice(source, AT_ONCE)):
                 parts.append(marks_of(some, self.settings))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected)
+        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned.by_position)
 
-    def _papers(self, read: PieceRead, at: int, rejects: _RejectsFile) -> Iterator[Paper]:
+    def _papers(self, read: PieceRead, at: int, rejects: _RejectsFile, cleaned: LotCleanings) -> Iterator[Paper]:
         form = format_named(read.piece.format)
         for place, record in form.records(read.piece):
             read.places = place
@@ -130,11 +136,13 @@ class LotReader:
                 continue
             if not isinstance(record, Broken):
                 try:
-                    paper = paper_of_record(form.paper(record), self.labels, clean_text=True)
+                    changed: list[Cleaned] = []
+                    paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
                 except InputError as error:
                     record = Broken(error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str))
                 else:
                     read.read += 1
+                    cleaned.add(changed)
                     yield paper
                     continue
             read.broken[record.reason] += 1

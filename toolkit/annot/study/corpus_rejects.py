@@ -10,11 +10,8 @@ from annot.errors import InputError
 from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.faults import MOST_FAULTS
-from annot.formats.json_lines import json_lines
+from annot.formats.json_lines import AS_JSON, json_lines
 from annot.study.corpus_lots import Brought, PieceRead
-
-AS_JSON = "backslashreplace"
-"""How a lone surrogate, which UTF-8 does not have, is written: as the JSON it came in has it."""
 
 
 class Rejects:

@@ -11,6 +11,7 @@ from annot.errors import FindingError
 from annot.evaluation.submission import Finding
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.study.given_files import given_bytes, given_text
+from annot.templating import counted
 
 
 class HandedIn(NamedTuple):
@@ -39,6 +40,9 @@ def refuse_findings(findings: Sequence[Finding], path: Path, remedies: Mapping[s
     if findings:
         raise FindingError(
             f"{path}: not imported",
-            faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in findings],
+            faults=[
+                f"{one.what}: {one.count} in {counted(one.queries, 'query')}: {', '.join(one.examples)}"
+                for one in findings
+            ],
             hint="correct the file, or say " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from annot.errors import InputError, MissingInput
+from annot.formats.cleaned import Cleaned
 from annot.formats.csfcube import pieces
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.faults import Faults
@@ -42,6 +43,8 @@ class Files:
     splits: dict[str, dict[str, tuple[str, ...]]]
     runs: dict[tuple[str, str], dict[str, Ranking]]
     """By tag and facet, then query paper."""
+    changed: dict[str, Cleaned]
+    """By id, the papers whose text was cleaned, of the file from which papers come."""
 
     @property
     def facets(self) -> tuple[str, ...]:
@@ -99,6 +102,8 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
         )
     found: list[str] = []
+    in_papers: list[Cleaned] = []
+    in_readable: list[Cleaned] = []
 
     def single(path: str, read: Callable[[str, Faults], T]) -> T | None:
         if path not in files:
@@ -123,7 +128,9 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
         lines = io.StringIO(text, newline=None)
-        for paper in read_papers(lines, name=faults.name, known_labels=known_labels, clean_text=clean_text):
+        for paper in read_papers(
+            lines, name=faults.name, known_labels=known_labels, clean_text=clean_text, changed=in_papers
+        ):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is there twice")
             by_id[paper.paper_id] = paper
@@ -131,7 +138,9 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
         lines = io.StringIO(text, newline=None)
-        return read_readable(lines, faults=faults, known_labels=known_labels, clean_text=clean_text)
+        return read_readable(
+            lines, faults=faults, known_labels=known_labels, clean_text=clean_text, changed=in_readable
+        )
 
     read = Files(
         papers=single(PAPERS_FILE, papers),
@@ -141,6 +150,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         paper_types=single(QUERIES_FILE, pieces.read_paper_types),
         splits=single(SPLITS_FILE, pieces.read_splits) or {},
         runs={(tag, facet): rankings for (tag, facet), rankings in several(_RANKED_FILE, pieces.read_ranked).items()},
+        changed={one.paper_id: one for one in (in_papers if PAPERS_FILE in files else in_readable)},
     )
     if found:
         raise InputError(f"{name}: {len(found)} fault(s)", faults=found)

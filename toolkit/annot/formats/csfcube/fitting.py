@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from annot.formats.cleaned import Cleaned
 from annot.formats.csfcube.contents import (
     QUERIES_FILE,
     READABLE_FOLDER,
@@ -72,6 +73,8 @@ class Release(Material):
     facets: tuple[str, ...]
     runs: tuple[TrecRun, ...]
     """Each engine's rankings of the pools, with the negated distances as scores."""
+    changed: tuple[Cleaned, ...]
+    """The papers whose text is not that of the release, since it was cleaned."""
     facts: CsfcubeFacts
 
 
@@ -123,6 +126,7 @@ def read_release(
         decisions=tuple(_decision(query_id, pair) for query_id, pair in rated),
         splits=splits,
         runs=runs,
+        changed=tuple(read.changed[paper_id] for paper_id in papers if paper_id in read.changed),
         facts=CsfcubeFacts(
             papers_from=read.papers_from,
             missing_ratings=sum(grade is None for _, pair in rated for grade in pair.ratings.values()),

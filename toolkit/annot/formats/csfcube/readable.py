@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annot.errors import InputError
+from annot.formats.cleaned import Cleaned
 from annot.formats.faults import Faults, numbered
 from annot.formats.paper_text import paper_of
 from annot.names import near
@@ -70,7 +71,7 @@ class ReadableFile:
 
 
 def read_readable(
-    lines: Iterable[str], *, faults: Faults, known_labels: Collection[str], clean_text: bool
+    lines: Iterable[str], *, faults: Faults, known_labels: Collection[str], clean_text: bool, changed: list[Cleaned]
 ) -> ReadableFile | None:
     """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`."""
     before = len(faults.found)
@@ -86,7 +87,9 @@ def read_readable(
         told = _told(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
         if told is None:
             continue
-        papers += _paper(told, faults, line=block[0][0], known_labels=known_labels, clean_text=clean_text)
+        papers += _paper(
+            told, faults, line=block[0][0], known_labels=known_labels, clean_text=clean_text, changed=changed
+        )
         doc_id = told["paper_id"]
         if position:
             if doc_id in pairs:
@@ -124,7 +127,13 @@ def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) 
 
 
 def _paper(
-    told: dict[str, Any], faults: Faults, *, line: int, known_labels: Collection[str], clean_text: bool
+    told: dict[str, Any],
+    faults: Faults,
+    *,
+    line: int,
+    known_labels: Collection[str],
+    clean_text: bool,
+    changed: list[Cleaned],
 ) -> list[Paper]:
     try:
         paper = paper_of(
@@ -136,6 +145,7 @@ def _paper(
             known_labels=known_labels,
             citations=(),
             clean_text=clean_text,
+            changed=changed,
         )
     except InputError as error:
         for fault in error.faults:

@@ -1,0 +1,88 @@
+"""What is next follows from the records, also where somebody left, a pair goes back, or the lead has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from annot.store import judgements, people, projects
+from annot.store.database import open_store
+from annot.study.made import note, states_of
+from annot.study.workspace import Workspace
+from command_line import Result
+from small_study import DOCUMENTS, QUERIES, RECORDED, build, judgement, sourced
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def next_of(annot: Run) -> Callable[[], str]:
+    """The command that `annot status` names."""
+    return lambda: str(annot("status", "--json").data["next_command"])
+
+
+def send(ws: Workspace) -> None:
+    """What a push leaves on record: everyone has all their pairs as tasks."""
+    with open_store(ws.database_url) as store, store.begin() as session:
+        for at, name in enumerate(("a1", "a2"), start=1):
+            where = {"server": "1 of 2031", "url": "http://studio.judges.example:8080", "version": "1.23.2"}
+            project = projects.open_project(session, round="judge", assessor=name, account_id=at, **where)
+            projects.set_remote_project(session, project.project, at)
+            own = [one.asked for one in people.read_assignments(session, name)]
+            projects.record_tasks(session, project.project, {asked: n for n, asked in enumerate(own, start=1)})
+    pushed(ws)
+
+
+def pushed(ws: Workspace) -> None:
+    note(ws, "push", states_of(ws))
+
+
+def judged(ws: Workspace, name: str) -> None:
+    with open_store(ws.database_url) as store, store.begin() as session:
+        given = [judgement(one) for one in people.read_assignments(session, name)]
+        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+
+
+def test_a_push_that_was_complete_is_not_named_again(ws: Workspace, next_of: Callable[[], str]) -> None:
+    build(ws, judged=10)
+    assert next_of() == "annot push"
+    send(ws)
+    # Nobody has a letter with the link yet; `annot invite` needs a server, so its note stands for it.
+    assert next_of() == "annot invite"
+
+
+def test_pairs_of_one_who_left_wait_for_another_until_the_lead_takes_them(
+    ws: Workspace, annot: Run, next_of: Callable[[], str]
+) -> None:
+    build(ws, judged=20)
+    judged(ws, "a1")
+    send(ws)
+    assert annot("assessor", "leave", "a2", "--offline").exit_code == 0
+    assert next_of() == "annot push"
+    pushed(ws)
+    assert next_of() == "annot assessor add NAME --account EMAIL"
+    assert annot("qrels", "--partial", "--allow-single", "a2 left").exit_code == 0
+    assert next_of() == "annot adjudicate push"
+
+
+def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
+    ws: Workspace, annot: Run, next_of: Callable[[], str]
+) -> None:
+    build(ws, judged=40)
+    send(ws)
+    pair = (QUERIES[0].query_id, DOCUMENTS[0])
+    assert next_of() == "annot adjudicate push"
+    returned = annot("adjudicate", "return", *pair, "--to", "a1", "--why", "Read the candidate again.")
+    assert returned.stderr.endswith("next: annot push (1 task to be sent, taken back or renewed on the server)\n")
+    undone = annot("adjudicate", "return", *pair, "--to", "a1", "--undo")
+    assert undone.exit_code == 0
+    assert next_of() == "annot adjudicate push"
+
+
+@pytest.mark.parametrize("form", ["--json", "--dry-run"])
+def test_the_line_is_for_people(ws: Workspace, annot: Run, form: str) -> None:
+    build(ws, judged=40)
+    assert "next: " not in annot("plan", form).stderr
+    assert "next: annot adjudicate push (6 pairs in dispute to be sent or taken back)" in annot("plan").stderr
+    # A table that a person reads beside the way says nothing of it.
+    assert "next: " not in annot("pool", "show", QUERIES[0].query_id).stderr
