@@ -115,6 +115,12 @@ def sheet(folder: Path) -> None:
 
 
 def answers(folder: Path) -> None:
+    """Everything that a release asks: the questions of the datasheet, and whether comments and reasons go out."""
+    settings = folder / "annot.toml"
+    text = settings.read_text(encoding="utf-8")
+    for kind in ("comments", "reasons"):
+        text = text.replace(f'# {kind} = "published"', f'{kind} = "published"')
+    settings.write_text(text, encoding="utf-8")
     (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
 
 
