@@ -124,3 +124,16 @@ def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypat
     result = annot("pull", "--watch")
     assert result.exit_code == 130
     assert result.stderr.endswith("\nstopped watching; what was pulled is kept\n")
+
+
+def test_a_page_that_cannot_be_written_is_named_once_and_ends_nothing(
+    ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coming = [brought(1, open=2), brought(1, open=1), brought(1, open=0)]
+    monkeypatch.setattr(pulling, "pull", lambda *_, **__: coming.pop(0))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    build(ws, judged=25)
+    (ws.cache / "status.html").mkdir(parents=True)
+    result = annot("pull", "--watch")
+    assert (result.exit_code, coming) == (0, [])
+    assert result.stderr.count("the page is not written: ") == 1

@@ -28,6 +28,11 @@ PASSWORD = "Kp3-vq9_TnbW0x8yLm2Z"
 TOKEN = "8f14e45fceea167a5a36dedd4bea2543fc3f5f0c"
 
 
+@pytest.fixture(scope="module")
+def undrawn() -> None:
+    """A name can be in a figure, too: here they are drawn."""
+
+
 def local_server(ws: Workspace) -> None:
     """What a local Label Studio leaves in the workspace."""
     folder = ws.cache / "studio"

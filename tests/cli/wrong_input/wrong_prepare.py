@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from annot.facets.crf import train
 from annot.facets.training import LabelledAbstract
-from command_line import annot_done
 from spoiling import both, judgements_with, labelled_with, replace, sql, write
 from wrong import DOWN, NOWHERE, Wrong
 
@@ -16,14 +14,6 @@ def small_model(folder: Path) -> None:
     """A model of two labels, trained on one abstract."""
     abstract = LabelledAbstract(sentences=("We know.", "We did."), labels=("background", "method"))
     write("mine.xz", train([abstract]))(folder)
-
-
-def unlabelled_paper(folder: Path) -> None:
-    """One paper more, which came without labels."""
-    sentences = [f"We look at the {what} of bare papers." for what in ("shape", "size", "colour")]
-    paper = {"paper_id": "bare", "title": "Bare", "abstract": sentences, "year": 2001}
-    write("bare.jsonl", json.dumps(paper).encode())(folder)
-    annot_done("corpus", "add", "bare.jsonl", folder=folder)
 
 
 WRONG: dict[str, Wrong] = {
@@ -141,13 +131,6 @@ WRONG: dict[str, Wrong] = {
         "facets", "--cluster nowhere://x", ("nowhere://x: no Dask scheduler answers",), "labelled"
     ),
     "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
-    "facets: the model that comes with annot has other labels": Wrong(
-        "facets",
-        "",
-        ("the model that comes with annot gives other labels", "funding", "annot facets train"),
-        "labelled",
-        both(unlabelled_paper, replace("annot.toml", '"result", "other"]', '"result", "other", "funding"]')),
-    ),
     "facets: papers that came with other labels": Wrong(
         "facets",
         "--model mine.xz",

@@ -1,7 +1,7 @@
 """Judge: the answers back from Label Studio, once or as they come."""
 
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ from annot.cli.commands import command, held
 from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
-from annot.errors import InputError
+from annot.errors import AnnotError, InputError
 
 if TYPE_CHECKING:
     from annot.exchange.collecting import Seen
@@ -90,18 +90,31 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     def show(pulled: Pulled) -> None:
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
+    unwritten = ""
+
     def after(news: bool, trouble: str) -> None:
-        page.renew(news=news, trouble=trouble)
+        nonlocal unwritten
+        try:
+            page.renew(news=news, trouble=trouble)
+        except (AnnotError, OSError) as error:
+            # The answers come in all the same.
+            if str(error) != unwritten:
+                say(f"the page is not written: {error}")
+            unwritten = str(error)
         if not as_json:
-            WAITING.stay(f"{datetime.now():%H:%M:%S}  {page.line}")
+            WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
+
+    def finish() -> None:
+        with suppress(AnnotError, OSError):
+            page.finish()
 
     say(f"page: {page.path.as_uri()}")
     try:
         with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
             watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
     except KeyboardInterrupt:
-        page.finish()
+        finish()
         say("stopped watching; what was pulled is kept")
         raise typer.Exit(130) from None
-    page.finish()
+    finish()
     say("every planned judgement is there")
