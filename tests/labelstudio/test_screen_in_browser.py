@@ -21,8 +21,8 @@ What a screen must hold, by number, and the tests that prove it: here, in `test_
 14 blindness                 test_nothing_of_others..., test_the_adjudicator_sees..., story/test_repeats (keys of tasks)
 
 Two things no labelling configuration can have in Label Studio 1.23.2: it hears Ctrl+Enter only where no field of text
-has the focus, so Enter comes first in a comment (12); and it builds the whole screen anew for each task, so the query's column is
-back at its marks, wherever it had been scrolled to (4).
+has the focus, so Enter comes first in a comment (12); and it builds the whole screen anew for each task, so the query's
+column is back at its marks, wherever it had been scrolled to (4).
 """
 
 from __future__ import annotations

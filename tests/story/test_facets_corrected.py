@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from annot.facets.query_sentences import facet_sentences
+from annot.labelstudio.accounts import read_passwords
 from annot.records import Query
 from annot.steps import assessor as assessors
 from annot.steps import audit, push
@@ -47,7 +48,6 @@ def on_record(ws: Workspace) -> tuple[dict[str, tuple[tuple[str, ...], str]], di
 def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]]) -> None:
     """Log in as a1, give these sentences (from 1) of the first abstract other labels by their keys, and submit both."""
     studio = study.studio
-    lines = dict(line.split("\t") for line in studio.passwords.read_text(encoding="utf-8").splitlines())
     with studio.gateway() as gateway:
         (project,) = study.projects("labels")["a1"]
         url = gateway.labelling_url(project)
@@ -56,7 +56,7 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
         page = context.new_page()
         page.goto(f"{studio.url}/user/login/")
         page.fill("input[name=email]", address_of("a1"))
-        page.fill("input[name=password]", lines[address_of("a1")])
+        page.fill("input[name=password]", read_passwords(studio.passwords)[address_of("a1")])
         page.click("button[type=submit]")
         page.wait_for_url(lambda at: "/user/login" not in at)
         page.goto(url)

@@ -213,11 +213,12 @@ def bring_project(store: Store, gateway: Gateway, spec: ProjectSpec, known: Proj
         project_id = gateway.create_project(spec)
     else:
         project_id = found.project_id
-        # Who has read these instructions and answered is not shown them again whenever the page is loaded.
-        same = found.settings.get("expert_instruction") == spec.instructions
-        gateway.update_project(project_id, spec, opens=found.opens_instructions or not same)
+        gateway.update_project(project_id, spec, opens=found.opens_instructions)
     now = gateway.project(project_id)
     assert now is not None
+    if found is not None and found.settings["expert_instruction"] != now.settings["expert_instruction"]:
+        # Who has read the earlier ones and answered has not read these.
+        gateway.open_instructions(project_id, True)
     with store.begin() as session:
         projects.set_remote_project(session, known.project, project_id, created=now.created)
         moment = datetime.now(UTC).isoformat(timespec="seconds")
