@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from annot.records import Adjudication, Asked, Assignment
-from annot.steps import adjudicate
+from annot.steps import adjudicate, push
 from annot.store import adjudications, judgements
 from annot.store.base import table
 from annot.store.database import open_store
@@ -83,6 +83,13 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
         with open_store(ws.database_url) as store:
             return {asked for one in adjudicate.parcels_of(ws, store) for asked in one.tasks if asked.pair == pair}
 
+    def last_for_now() -> list[Asked]:
+        """What a1's tasks call the last for now, behind which nothing may come."""
+        with open_store(ws.database_url) as store:
+            (mine,) = [parcel for parcel in push.parcels_of(ws, store) if parcel.assessor == "a1"]
+        assert "the last for now" in list(mine.tasks.values())[-1]["data"]["progress"]
+        return [asked for asked, task in mine.tasks.items() if "the last for now" in task["data"]["progress"]]
+
     def put_back(why: str) -> None:
         """The command, at a time after the small study's."""
         assert annot("adjudicate", "return", *pair, "--to", "a1", "--why", why).exit_code == 0
@@ -91,7 +98,9 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
             session.connection().execute(rows.update().values(returned_at="2035-01-01T00:00:00+00:00"))
 
     assert decision() == (3, "adjudicated")
+    assert len(last_for_now()) == 1
     put_back(WHY)
+    assert [asked.pair for asked in last_for_now()] == [pair]
     assert decision() is None
     assert annot("status", "--json").data["waiting"] == 1
     assert annot("adjudicate", "return", *pair, "--to", "a1", "--undo").exit_code == 0

@@ -55,8 +55,13 @@ def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
         )
 
 
-def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -> dict[Asked, dict[str, Any]]:
-    """The judging tasks of a person's sequence, in its order; each tells where it stands, in all and in its query."""
+def tasks_of(
+    ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked], *, more: bool = False
+) -> dict[Asked, dict[str, Any]]:
+    """The judging tasks of a person's sequence, in its order; each tells where it stands, in all and in its query.
+
+    The last says that it is the last for now, unless others follow that are counted apart (`more`).
+    """
     sizes = Counter(asked.query_id for asked in sequence)
     numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
     seen: Counter[str] = Counter()
@@ -70,7 +75,7 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
         query = material.queries[asked.query_id]
         seen[query.query_id] += 1
         within = f"candidate {seen[query.query_id]} of {sizes[query.query_id]}"
-        place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) else "")
+        place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
         tasks[asked] = judge_task(
             asked=asked,
             query=query,

@@ -138,9 +138,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         own = [one.asked for one in mine]
         met = {asked for name, asked in answered if name == assessor}
         sequence = with_hidden(own, hidden.get(assessor, ()), met, assessor=assessor, seed=ws.settings.seed)
-        tasks = tasks_of(ws, material, sequence)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
+        tasks = tasks_of(ws, material, sequence, more=bool(back))
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels
