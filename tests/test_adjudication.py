@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.adjudication import Dispute, assign_adjudicators, queue, rulings_of, settle, shown_order
+from annot.adjudication import Dispute, assign_adjudicators, queue, rulings_of, settle, shown_order, unexplained_of
 from annot.errors import InputError
 from annot.records import Adjudication, Judgement
 
@@ -154,3 +154,24 @@ def test_what_one_could_not_judge_goes_to_somebody_who_has_not_seen_it() -> None
         [*pairs, dispute("other", 0, 1)], ["j1", "j3"], may_assess=False, seed=1, standing={}, passed_on=passed_on
     )
     assert set(given) == {("q", "other")}
+
+
+def test_words_are_missed_where_a_pair_was_overruled_or_its_grades_lie_far_apart() -> None:
+    """By hand: `near` was settled between two neighbours, `one` has a single grade, so neither asks for words."""
+    grades = {"near": (1, 2), "over": (1, 2), "wide": (0, 2), "one": (1, None), "told": (0, 3), "unsure": (2, 3)}
+    given = [
+        judgement(doc, name, grade) for doc, both in grades.items() for name, grade in zip("ab", both, strict=True)
+    ]
+    given += [judgement("unsure", "c", 0, flags=("another account",))]
+    rulings = {
+        ("q", doc): Adjudication("q", doc, "j1", grade, "shown", (), reason=reason, comment=comment)
+        for doc, grade, reason, comment in [
+            ("near", 2, None, None),
+            ("over", 3, None, "Both missed the appendix."),
+            ("wide", 2, "one read the title only", None),
+            ("one", 3, None, None),
+            ("told", 3, "one read the title only", "The abstract says so."),
+            ("unsure", 2, None, None),
+        ]
+    }
+    assert unexplained_of(rulings, given) == (3, 1, 1)

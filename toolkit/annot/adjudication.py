@@ -135,16 +135,17 @@ class Unexplained(NamedTuple):
 def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Iterable[Judgement]) -> Unexplained:
     """How many overrulings and wide gaps lack the words that Label Studio cannot require for them alone.
 
-    judgements: those that the final grades are made of; the ones that do not count are left out.
+    judgements: those that the final grades are made of; the ones that do not count are left out. As everywhere, only a
+    pair with two grades or more can be overruled.
     """
-    grades: dict[Pair, set[int]] = {}
+    grades: dict[Pair, list[int]] = {}
     for one in judgements:
         if one.counts and one.grade is not None:
-            grades.setdefault(one.pair, set()).add(one.grade)
+            grades.setdefault(one.pair, []).append(one.grade)
     wanting = [
         settled
         for pair, settled in adjudications.items()
-        if (given := grades.get(pair)) and (settled.grade not in given or max(given) - min(given) >= WIDE)
+        if len(given := grades.get(pair, [])) > 1 and (settled.grade not in given or max(given) - min(given) >= WIDE)
     ]
     return Unexplained(
         len(wanting), sum(not one.comment for one in wanting), sum(one.reason is None for one in wanting)

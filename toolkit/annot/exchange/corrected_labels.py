@@ -10,6 +10,7 @@ from annot.facets.query_sentences import facet_sentences
 from annot.labelstudio import controls
 from annot.records import Paper, Query
 from annot.study.workspace import Workspace
+from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,12 @@ def correction_of(
     labels, without = _corrected(before, answer, ws.settings.labels.names)
     changed = sum(one != other for one, other in zip(before, labels, strict=True))
     if changed and paper.paper_id in sent:
-        note = (
-            f"{paper.paper_id}: {changed} correction(s) are not taken: its queries were sent to be judged before them"
-        )
+        note = f"{paper.paper_id}: {counted(changed, 'correction')} not taken, since its queries had been sent already"
         return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
     follow, notes = [], []
     if gone := [at for at in without if paper.sentences[at].strip()]:
         kept = ", ".join(f"sentence {at + 1} ({before[at]})" for at in gone)
-        what = f"the label of {len(gone)} sentence(s) was taken away; the earlier one counts"
+        what = f"the label of {counted(len(gone), 'sentence')} was taken away; the earlier one counts"
         notes.append(f"{paper.paper_id}: {what}: {kept}")
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:

@@ -30,6 +30,7 @@ from annot.study import guidelines
 from annot.study.made import note, states_of
 from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
+from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def _unexplained(outcome: Outcome) -> Iterator[str]:
     missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
     if told := " and ".join(f"{count} {what}" for count, what in missing if count):
         yield (
-            f"of {found.pairs} pair(s) that were overruled or had grades {WIDE} or more apart, {told}; an adjudicator "
+            f"of {counted(found.pairs, 'pair')} overruled, or with grades {WIDE} or more apart, {told}; an adjudicator "
             "can go back and add it"
         )
 
