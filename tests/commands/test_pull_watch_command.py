@@ -111,7 +111,7 @@ def test_one_line_tells_what_came(ws: Workspace, annot: Run, monkeypatch: pytest
     assert result.stdout[10:] == "a1 3 new and 1 changed; 4 to come\n"
     page = f"page: {(ws.cache / 'status.html').as_uri()}\n"
     coming_next = "next: annot push (30 tasks to be sent, taken back or renewed on the server)\n"
-    assert result.stderr == f"{page}a note\nevery planned judgement is there\n{coming_next}"
+    assert result.stderr == f"a note\n{page}every planned judgement is there\n{coming_next}"
 
 
 def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypat
     monkeypatch.setattr(pulling, "pull", interrupted)
     result = annot("pull", "--watch")
     assert result.exit_code == 130
-    assert result.stderr.endswith("\nstopped watching; what was pulled is kept\n")
+    assert result.stderr == "stopped watching; what was pulled is kept\n"
 
 
 def test_a_page_that_cannot_be_written_is_named_once_and_ends_nothing(

@@ -43,7 +43,7 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         folder="beir/",
         with_text=with_text,
     )
-    files["judgements.jsonl"] = write_judgements(material.judgements, again=()).encode()
+    files["judgements.jsonl"] = write_judgements(material.judgements, again=(), comments=material.judgements).encode()
     files["decisions.jsonl"] = write_decisions(material.decisions, [], comments={}).encode()
     return files, release_tables(beir_paths("beir/", with_text=with_text), with_text=with_text)
 

@@ -58,7 +58,7 @@ WRONG: dict[str, Wrong] = {
         "release", "out --licence CC0-1.0", ("in dispute, not adjudicated", "--draft"), "judged", exit_code=1
     ),
     "release: questions without an answer": Wrong(
-        "release", "out --licence CC0-1.0", ("annot datasheet",), "measured", exit_code=1
+        "release", "out --licence CC0-1.0", ("datasheet.toml: ", "questions are open"), "measured", exit_code=1
     ),
     "trace: unknown query": Wrong(
         "trace", "fic0407-backgruond fic0101", ("did you mean 'fic0407-background'?",), "measured"

@@ -90,12 +90,15 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     def show(pulled: Pulled) -> None:
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
-    unwritten = ""
+    unwritten, named = "", False
 
     def after(news: bool, trouble: str) -> None:
-        nonlocal unwritten
+        nonlocal unwritten, named
         try:
             page.renew(news=news, trouble=trouble)
+            if not named:
+                say(f"page: {page.path.as_uri()}")
+            named = True
         except (AnnotError, OSError) as error:
             # The answers come in all the same.
             if str(error) != unwritten:
@@ -108,7 +111,6 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
         with suppress(AnnotError, OSError):
             page.finish()
 
-    say(f"page: {page.path.as_uri()}")
     try:
         with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
             watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
