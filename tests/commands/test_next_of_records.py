@@ -79,7 +79,7 @@ def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
     assert next_of() == "annot adjudicate push"
 
 
-@pytest.mark.parametrize("form", ["--json", "--dry-run"])
+@pytest.mark.parametrize("form", ["--json", "--dry-run", "--quiet"])
 def test_the_line_is_for_people(ws: Workspace, annot: Run, form: str) -> None:
     build(ws, judged=40)
     assert "next: " not in annot("plan", form).stderr

@@ -13,7 +13,16 @@ import typer
 from typer.core import TyperGroup
 
 from annot import __version__
-from annot.cli.options import CsvOption, JsonOption, KeyOption, UrlOption, WaitOption, WorkspaceOption, hand_down
+from annot.cli.options import (
+    CsvOption,
+    JsonOption,
+    KeyOption,
+    QuietOption,
+    UrlOption,
+    WaitOption,
+    WorkspaceOption,
+    hand_down,
+)
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
 from annot.cores import limited
@@ -219,6 +228,7 @@ def _with_shared_options(
         shown["dry_run"] = own["dry_run"].annotation
     if alone:
         shown["wait"] = WaitOption
+    shown["quiet"] = QuietOption
     shown["as_json"] = JsonOption
     if csv:
         shown["as_csv"] = CsvOption
@@ -246,13 +256,14 @@ def _with_shared_options(
 
                 keep_ledger(arguments["ws"])
         if answer is not None:
+            answer = answer._replace(notes=()) if given["quiet"] else answer
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
-        if not (given["as_json"] or given.get("as_csv") or given.get("dry_run")):
+        if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
             _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
         if answer is not None and answer.finding is not None:
             raise answer.finding
 
-    defaults = {"workspace": Path(), "wait": 0.0, "as_json": False, "as_csv": False}
+    defaults = {"workspace": Path(), "wait": 0.0, "quiet": False, "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", kind, annotation=typer.Context)]
     for name, annotation in shown.items():

@@ -14,7 +14,7 @@ MOST = 1_000_000_000
 FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
-WORKSPACE, DRY_RUN, FORM = "annot.workspace", "annot.dry_run", "annot.form"
+WORKSPACE, DRY_RUN, FORM, QUIET = "annot.workspace", "annot.dry_run", "annot.form", "annot.quiet"
 """What a group and its verb both know of the command line."""
 
 
@@ -37,6 +37,11 @@ def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bo
     if value and ctx.meta.setdefault(FORM, parameter.name) != parameter.name:
         raise typer.BadParameter("found --json and --csv, expected one of them", ctx=ctx)
     return value
+
+
+def _quiet(ctx: typer.Context, value: bool) -> bool:
+    found: bool = ctx.meta.setdefault(QUIET, value) or value
+    return found
 
 
 def file_names(names: list[str] | str | None) -> list[str] | str | None:
@@ -93,6 +98,7 @@ def flag(name: str, text: str) -> Any:
 WorkspaceOption = Annotated[
     Path, option("The study's folder.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
 ]
+QuietOption = Annotated[bool, option("Print no notes and not what is next.", "--quiet", callback=_quiet)]
 JsonOption = Annotated[bool, option("Print one JSON object instead of text.", "--json", callback=_form)]
 CsvOption = Annotated[bool, option("Print the figures as one CSV table instead of text.", "--csv", callback=_form)]
 DryRunOption = Annotated[bool, option("Say what would be done and change nothing.", "--dry-run", callback=_dry_run)]
