@@ -140,7 +140,7 @@ class Crew:
             (project,) = [one for one in read_projects(session) if (one.round, one.assessor) == (round, name)]
         assert project.remote_id is not None
         with connect(ws) as gateway:
-            (token,) = open_accounts(ws, gateway, [address_of(name)])
+            (token,) = open_accounts(ws, gateway, {name: address_of(name)})
             pulled = gateway.pull(project.remote_id)
         there = {split_key(task.key): task.annotations for task in pulled if task.key is not None}
         headers = {"Authorization": f"Token {token}"}

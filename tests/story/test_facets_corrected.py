@@ -147,7 +147,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     rows, notes = fetch(study)
     assert rows[0][2:] == (0, 0)
     assert len(notes) == 1
-    assert "were sent to be judged before" in notes[0]
+    assert "had been sent already" in notes[0]
     assert on_record(ws) == (labels, corrected)
 
 
@@ -188,6 +188,8 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     http(study, "DELETE", f"/api/projects/{project}/")
     assert fetch(study)[1] == (
         "a1: 1 answer(s) of another account are not taken",
+        "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
+        "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
         f"a2: the project is gone from {studio.url}; what was pulled of it before holds",
     )
     assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]

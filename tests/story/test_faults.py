@@ -22,6 +22,7 @@ from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from complete_study import http
 from faulty_proxy import WRITES, Kind, faulty_proxy, impatient_client
 from fixtures_studio import Studio
 from studies import Study, make_study, quietly
@@ -81,6 +82,13 @@ def copied(study: Study, command: str, folder: Path) -> Study:
     return study.copy(folder, f"faults-{folder.name}" if command.endswith("push") else study.name)
 
 
+def show_instructions(study: Study, command: str) -> None:
+    """As before the first answer: a pull that finds answers has them shown no longer, which is all that it writes."""
+    if command.endswith("pull"):
+        for project in study.projects("adjudicate" if command.startswith("adjudicate") else "judge").values():
+            http(study, "PATCH", f"/api/projects/{project[0]}/", json={"show_instruction": True})
+
+
 def record(ws: Workspace) -> list[str]:
     """What the store holds of every answer, whenever it was recorded."""
     with open_store(ws.database_url) as store, store.read() as session:
@@ -104,6 +112,7 @@ def test_run_again_it_ends_in_the_planned_state(
     # A push is hit where it writes; what it reads, a pull reads too.
     at = random.Random(f"{command} {kind}").choice(writes or range(len(requests)))
     study = copied(stage, command, tmp_path / f"{command.replace(' ', '-')}-{kind.replace(' ', '-')}")
+    show_instructions(study, command)
     with faulty_proxy(studio.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
@@ -125,6 +134,7 @@ def planned_state(stage: Study, command: str, studio: Studio, folder: Path) -> t
     """What is on record after the command where nothing goes wrong (of a pull), and the requests that it makes."""
     if command not in CLEAN:
         study = copied(stage, command, folder / f"{command.replace(' ', '-')}-clean")
+        show_instructions(study, command)
         with faulty_proxy(studio.url) as (url, plan):
             STEPS[command](study.workspace, url, studio.token)
         CLEAN[command] = None if command.endswith("push") else record(study.workspace), tuple(plan.seen)

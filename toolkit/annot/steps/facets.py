@@ -113,7 +113,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             bare.extend(done.without)
             yield done.papers
             advance(origins.total() + len(bare), total)
-        if misfit and not origins:
+        if misfit and not origins.total():
             raise misfit
 
     states = states_of(ws)
