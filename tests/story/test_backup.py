@@ -26,12 +26,12 @@ def history(url: str, pairs: list[Pair]) -> list[Any]:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """The study's files; where it stands and what can be made again apart."""
+    """The study's files, without its server, database and backups, and without the note of what was made when."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
-        and path.relative_to(folder).parts[0] not in (".annot", "backups")
+        and path.relative_to(folder).parts[0] not in (".annot", "backups", "made.json")
         and "annot.db" not in path.name
     }
 
