@@ -44,11 +44,17 @@ def judged(ws: Workspace, name: str) -> None:
 
 
 def test_a_push_that_was_complete_is_not_named_again(ws: Workspace, next_of: Callable[[], str]) -> None:
-    build(ws, judged=10)
+    build(ws, judged=0)
     assert next_of() == "annot push"
     send(ws)
-    # Nobody has a letter with the link yet; `annot invite` needs a server, so its note stands for it.
+    # A letter for each with the link; `annot invite` needs a server, so its note stands for it.
     assert next_of() == "annot invite"
+
+
+def test_who_has_begun_without_a_letter_needs_none(ws: Workspace, next_of: Callable[[], str]) -> None:
+    build(ws, judged=10)
+    send(ws)
+    assert next_of() == "annot pull"
 
 
 def test_pairs_of_one_who_left_wait_for_another_until_the_lead_takes_them(

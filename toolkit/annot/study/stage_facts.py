@@ -226,8 +226,12 @@ class _Gathering:
         judges = found.training or (*found.to_judge, *found.signing_up)
         roles = [("judge", name) for name in judges]
         roles += [("adjudicate", name) for name in (*found.to_settle, *found.adjudicators_signing_up)]
-        without = {name for role, name in roles if not has_letter(self.made, role, name, own.get((role, name)))}
-        return tuple(sorted(without))
+        # Whoever has answered without a letter of ours knew where to begin.
+        begun = {("judge", one.assessor) for one in self.outcome.judgements}
+        begun |= {("adjudicate", one.adjudicator) for one in self.outcome.adjudications.values()}
+        begun -= {tuple(role.split("/", 1)) for role in self.made.get("invite", {})}
+        wanted = {one for one in roles if one not in begun and not has_letter(self.made, *one, own.get(one))}
+        return tuple(sorted({name for _, name in wanted}))
 
     def _products(self) -> dict[str, Any]:
         """What is gone, or older than what it is made from."""
