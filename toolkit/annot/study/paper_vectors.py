@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from annot.errors import InputError, MissingInput
-from annot.pooling import CITED
+from annot.records import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
