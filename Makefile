@@ -47,7 +47,7 @@ format: $(STAMP)
 
 facet-model: $(STAMP)
 	$(BIN)/annot facets train $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
-		--held-out $${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl --out toolkit/annot/facets/csabstruct.crfsuite.xz
+		--held-out $${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl --out toolkit/annot/corpus/facets/csabstruct.crfsuite.xz
 
 # Renews pools/demo and exports/demo from rankings trained just now: only when the demonstration itself has changed.
 golden: $(STAMP)

@@ -67,10 +67,10 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
-from annot.evaluation import comparisons
-from annot.evaluation.comparisons import ALPHA
-from annot.stats.max_t import max_t_tests
-from annot.stats.significance import holm, randomisation_tests, tukey_tests
+from annot.base.stats.max_t import max_t_tests
+from annot.base.stats.significance import holm, randomisation_tests, tukey_tests
+from annot.measuring.evaluation import comparisons
+from annot.measuring.evaluation.comparisons import ALPHA
 
 PERMUTATIONS = 2_048
 """All flips up to 12 papers, drawn ones above: the error rate is the same with few, as the observed one counts."""

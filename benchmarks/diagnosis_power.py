@@ -68,8 +68,8 @@ import numpy as np
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / "toolkit"), str(CHECKOUT / "tests" / "diagnosis")]
 
-from annot.diagnosis.drift import drifts  # noqa: E402
-from annot.diagnosis.findings import Diagnosis, diagnose  # noqa: E402
+from annot.measuring.diagnosis.drift import drifts  # noqa: E402
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose  # noqa: E402
 from simulated_assessors import Study, as_planted, design_effect, of_papers, simulate  # noqa: E402
 
 EFFECTS = (1.0, 3.0, 9.0)

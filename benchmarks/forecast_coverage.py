@@ -26,12 +26,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from annot.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
-from annot.agreement.ratings import ratings_of
-from annot.forecast.design import Together, simulate_design
-from annot.forecast.outlook import Design, DesignForecast, Rules
-from annot.records import Judgement
-from annot.stats.values import Interval
+from annot.base.records import Judgement
+from annot.base.stats.values import Interval
+from annot.measuring.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
+from annot.measuring.agreement.ratings import ratings_of
+from annot.measuring.forecast.design import Together, simulate_design
+from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
 from annot.steps import import_csfcube, init
 from annot.store.database import open_store
 from annot.store.queries import read_queries

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from annot.base.records import Asked, Query
+from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
@@ -27,8 +29,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.tasks import judge_task
-from annot.records import Asked, Query
-from annot.settings import Settings
 
 SIZES = ((1280, 720), (1440, 757), (1920, 1080))
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")

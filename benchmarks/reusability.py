@@ -41,11 +41,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from annot.ordering import ranked
-from annot.pooling import draw
-from annot.records import Pool, Qrel, Ranking, ScoredDoc
-from annot.reusability.certificate import verdict_of
-from annot.reusability.own_finds import Run, finds_of, losses
+from annot.base.ordering import ranked
+from annot.base.records import Pool, Qrel, Ranking, ScoredDoc
+from annot.measuring.reusability.certificate import verdict_of
+from annot.measuring.reusability.own_finds import Run, finds_of, losses
+from annot.pools.pooling import draw
 from numpy.random import Generator
 from numpy.typing import NDArray
 

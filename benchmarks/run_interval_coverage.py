@@ -39,9 +39,9 @@ import argparse
 import warnings
 
 import numpy as np
-from annot.stats.clustered import jackknife_interval, ratio_interval
-from annot.stats.significance import tau_b_of_rows
-from annot.stats.values import Interval, Undefined
+from annot.base.stats.clustered import jackknife_interval, ratio_interval
+from annot.base.stats.significance import tau_b_of_rows
+from annot.base.stats.values import Interval, Undefined
 from scipy import stats
 
 LEVEL = 0.95

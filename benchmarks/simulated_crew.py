@@ -12,15 +12,15 @@ from functools import partial
 from pathlib import Path
 
 import httpx
+from annot.base.errors import StudioError
+from annot.base.records import Asked, Query
+from annot.base.stats.seeding import generator
 from annot.demo.cast import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor
 from annot.demo.simulated_people import demo_relevance, work
-from annot.errors import StudioError
-from annot.exchange.connection import connect, open_accounts
+from annot.judging.exchange.connection import connect, open_accounts
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import split_key
-from annot.records import Asked, Query
-from annot.stats.seeding import generator
 from annot.store.database import open_store
 from annot.store.projects import Round, read_projects
 from annot.study.workspace import Workspace

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from annot.records import Asked
+from annot.base.records import Asked
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""

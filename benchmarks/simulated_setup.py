@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from annot.base.records import Query
 from annot.demo import packaged
 from annot.demo.simulated_people import demo_relevance
-from annot.records import Query
 from annot.steps import corpus, facets, query
 from annot.steps.init import init
 from annot.store.database import open_store

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from annot.records import Asked, Query
+from annot.base.records import Asked, Query
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from simulated_crew import NEWCOMER, Crew, address_of

@@ -24,13 +24,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from annot.evaluation.measures import chance_floor, evaluate
-from annot.stats.clustered import ratio_interval
-from annot.stats.values import Interval
+from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.values import Interval
+from annot.measuring.evaluation.measures import chance_floor, evaluate
+from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.steps import import_csfcube, run
 from annot.steps.init import init
 from annot.study.exports import exported_qrels
-from annot.study.measured import CONVENTION, MEASURE, read_run_files
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

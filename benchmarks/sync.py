@@ -31,10 +31,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 import httpx
-from annot.exchange.whose_server import studio_folder
+from annot.base.records import Draw, Pool, PoolEntry
+from annot.judging.exchange.whose_server import studio_folder
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
-from annot.records import Draw, Pool, PoolEntry
 from annot.steps import assessor, corpus, facets, plan, pull, push, query, studio
 from annot.steps.init import init
 from annot.store.database import open_store

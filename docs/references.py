@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from annot.base.settings import Settings
 from annot.cli.main import app
-from annot.settings import Settings
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 from typer.cli import get_docs_for_click

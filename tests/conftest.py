@@ -13,7 +13,7 @@ import hypothesis
 import postgres
 import pytest
 from annot.labelstudio import patience
-from annot.report import figures
+from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
 from needs import unavailable
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from annot.base.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
+from annot.base.settings import Settings
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.packaged import corpus_text, latents, query_papers
 from annot.demo.relevance import latent_relevance
 from annot.formats.csfcube import Material
 from annot.formats.paper_lines import read_papers
-from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
-from annot.settings import Settings
 
 FACET_LABELS = Settings().facets
 METHODS = ("abs_tfidf", "title_tfidf")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annot.evaluation.computed import Run
-from annot.evaluation.evaluated import Evaluated, of_runs
-from annot.records import Judgement, Qrel
+from annot.base.records import Judgement, Qrel
+from annot.measuring.evaluation.computed import Run
+from annot.measuring.evaluation.evaluated import Evaluated, of_runs
 
 
 def evaluated_runs(

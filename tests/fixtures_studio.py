@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import installing, server
 from annot.labelstudio.accounts import make_accounts, read_passwords
 from annot.labelstudio.delivery import deliver

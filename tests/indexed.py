@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 import pyarrow
+from annot.base.records import Paper
 from annot.ranking import lsa
 from annot.ranking.corpus import Corpus, gather
 from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard, make
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
-from annot.records import Paper
 
 SCHEMA = pyarrow.schema(
     {"paper_id": pyarrow.string(), "title": pyarrow.string(), "sentences": pyarrow.list_(pyarrow.string())}

@@ -13,14 +13,14 @@ from pathlib import Path
 from uuid import UUID
 
 import tomlkit
+from annot.base.records import Adjudication, Assessor, Judgement, Source
+from annot.base.settings import Settings
+from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
-from annot.records import Adjudication, Assessor, Judgement, Source
-from annot.release.questions import answer_sheet, questions
-from annot.settings import Settings
-from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
+from annot.publishing.release.questions import answer_sheet, questions
 from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
 from annot.steps import run as runs

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from annot.adjudication import Dispute, assign_adjudicators, queue, rulings_of, settle, shown_order, unexplained_of
-from annot.errors import InputError
-from annot.records import Adjudication, Judgement
+from annot.base.errors import InputError
+from annot.base.records import Adjudication, Judgement
+from annot.study.adjudication import (
+    Dispute,
+    assign_adjudicators,
+    queue,
+    rulings_of,
+    settle,
+    shown_order,
+    unexplained_of,
+)
 
 PLANNED = {("q", doc): ("a1", "a2") for doc in ("same", "apart", "unsure", "half", "flagged")}
 

@@ -32,7 +32,7 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from annot.stats.values import to_json
+from annot.base.stats.values import to_json
 from annot.steps import agreement_assessors, report
 from judged_study import judged_study
 

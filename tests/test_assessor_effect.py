@@ -1,4 +1,4 @@
-"""Does it matter who judged: against `annot.evaluation.measures` graded one by one, planted assessors, and CSFCube."""
+"""Does it matter who judged: against planted assessors, CSFCube, and the measures computed one by one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.assessor_effect import on_runs, random_assessors
-from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
-from annot.assessor_effect.regrading import JudgedQuery, random_grades
-from annot.errors import InputError
-from annot.evaluation.gradings import Graded, measured
-from annot.evaluation.measures import MEASURES, evaluate
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.base.settings import Settings
+from annot.base.stats.values import Undefined, to_json
 from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.ordering import ranked
+from annot.measuring.assessor_effect import on_runs, random_assessors
+from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.measuring.assessor_effect.regrading import JudgedQuery, random_grades
+from annot.measuring.evaluation.gradings import Graded, measured
+from annot.measuring.evaluation.measures import MEASURES, evaluate
+from annot.publishing.report.sections.effect import ranking_rows
 from annot.ranking.methods import rank_pool
-from annot.records import Judgement, Qrel, Ranking, ScoredDoc
-from annot.report.sections.effect import ranking_rows
-from annot.settings import Settings
-from annot.stats.values import Undefined, to_json
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.evaluation import comparisons
-from annot.evaluation.comparisons import ALPHA, POWER, compare_runs
+from annot.measuring.evaluation import comparisons
+from annot.measuring.evaluation.comparisons import ALPHA, POWER, compare_runs
 from scipy import optimize, stats
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.corpus_filters import Rejection, Tally, marks_of, normalised_title, rejection
+from annot.base.records import Paper
+from annot.base.settings import Settings
+from annot.base.settings.sections import CorpusSettings
+from annot.corpus.corpus_filters import Rejection, Tally, marks_of, normalised_title, rejection
 from annot.formats.paper_lines import read_papers
-from annot.records import Paper
-from annot.settings import Settings
-from annot.settings.sections import CorpusSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

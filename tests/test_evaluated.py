@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line
-from annot.records import Qrel, ScoredDoc
-from annot.report.sections.runs import best_line, compared
-from annot.stats.clustered import mean_interval, ratio_interval
-from annot.stats.values import Interval, Undefined
+from annot.base.records import Qrel, ScoredDoc
+from annot.base.stats.clustered import mean_interval, ratio_interval
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line
+from annot.publishing.report.sections.runs import best_line, compared
 from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line
-from annot.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.measuring.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line
 from evaluated_runs import evaluated_runs
 
 PAPERS = [f"p{at:02}" for at in range(12)]

@@ -9,17 +9,17 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from annot.agreement.contingency import OF_COUNTS, Counts
-from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.design import ONCE, Together, pool_size, simulate_design
-from annot.forecast.hours import speed_of
-from annot.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
-from annot.forecast.redrawing import papers_by_number, redrawn
-from annot.forecast.remainder import forecast
-from annot.records import Judgement
-from annot.stats.clustered import clusters_of_queries, jackknife_interval
-from annot.stats.durations import winsorised
-from annot.stats.values import Estimate, Interval, Undefined, to_json
+from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.records import Judgement
+from annot.base.stats.clustered import clusters_of_queries, jackknife_interval
+from annot.base.stats.durations import winsorised
+from annot.base.stats.values import Estimate, Interval, Undefined, to_json
+from annot.measuring.agreement.contingency import OF_COUNTS, Counts
+from annot.measuring.forecast.design import ONCE, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import speed_of
+from annot.measuring.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
+from annot.measuring.forecast.redrawing import papers_by_number, redrawn
+from annot.measuring.forecast.remainder import forecast
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

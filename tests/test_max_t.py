@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from annot.errors import UndefinedStatistic
-from annot.stats import max_t
-from annot.stats.max_t import MaxT, max_t_tests
-from annot.stats.significance import randomisation_tests
+from annot.base.errors import UndefinedStatistic
+from annot.base.stats import max_t
+from annot.base.stats.max_t import MaxT, max_t_tests
+from annot.base.stats.significance import randomisation_tests
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import pytrec_eval
-from annot.errors import InputError
-from annot.evaluation.measures import (
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,
     chance_floor,
@@ -21,8 +23,6 @@ from annot.evaluation.measures import (
     mean_over_folds,
     single_assessor_ceiling,
 )
-from annot.ordering import ranked
-from annot.records import Judgement, Qrel, ScoredDoc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy
 import pyarrow
 import pytest
-from annot.corpus_filters import normalised_title
-from annot.formats.paper_lines import read_papers
-from annot.near_duplicates import (
+from annot.base.records import Paper
+from annot.base.settings import Settings
+from annot.corpus.corpus_facts import write_corpus_manifest
+from annot.corpus.corpus_filters import normalised_title
+from annot.corpus.near_duplicates import (
     OF_ONE_TITLE,
     RESEMBLANCE,
     candidates,
@@ -23,12 +25,10 @@ from annot.near_duplicates import (
     shingles,
     sketch,
 )
-from annot.records import Paper
-from annot.settings import Settings
+from annot.formats.paper_lines import read_papers
+from annot.pools.near_duplicates import near_duplicates
 from annot.steps.init import init
 from annot.store.paper_writing import PaperWriter
-from annot.study.corpus_facts import write_corpus_manifest
-from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -188,7 +188,7 @@ def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> Non
     hashes, bounds = shingles(pyarrow.array([[], [""], ["a b"], ["..."]], pyarrow.list_(pyarrow.string())))
     bands = sketch(hashes, bounds)
     assert not bands.any()
-    from annot.near_duplicates import Sketches
+    from annot.corpus.near_duplicates import Sketches
 
     assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands)])) == 0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from annot.study.next_step import WAY, Facts, Rule, next_step, rule_of
+from annot.judging.next_step import WAY, Facts, Rule, next_step, rule_of
 
 PEOPLE = {"a1": 20, "a2": 18}
 NEW = Facts()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.records import Judgement
+from annot.base.records import Judgement
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_sourced, record_judgements
 from annot.study.outcome import current_judgements, outcome_of

@@ -51,7 +51,7 @@ def test_the_wheel_holds_every_data_file_of_the_checkout(wheel: Path) -> None:
         expected = {f"annot/{path.relative_to(CHECKOUT)}" for path in (CHECKOUT / folder).rglob(pattern)}
         assert expected
         assert expected <= held
-    assert {"annot/demo/corpus.jsonl", "annot/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held
+    assert {"annot/demo/corpus.jsonl", "annot/corpus/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held
     assert not [name for name in held if "test" in name.split("/")[0]]
 
 
@@ -91,7 +91,7 @@ def test_the_set_up_is_quiet_and_finds_templates_and_guidelines(tmp_path: Path) 
     assert not re.search("Editable installation|is absent from", done.stdout + done.stderr)
     look = (
         "from importlib.resources import files\n"
-        "for package in ('annot.templates', 'annot.guidelines'):\n"
+        "for package in ('annot.templates', 'annot.study.guideline_pages'):\n"
         "    print(*sorted(path.name for path in files(package).iterdir()))\n"
     )
     # A folder of our name where a person works is not taken for the package.

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from annot.stats.rounding import rounded
-from annot.stats.values import Interval, Undefined
+from annot.base.stats.rounding import rounded
+from annot.base.stats.values import Interval, Undefined
 
 
 class Both(NamedTuple):

@@ -10,12 +10,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from annot.errors import InputError
-from annot.selection.choosing import Choice, choose
-from annot.selection.evenness import even_choice, keys_of
-from annot.selection.sampling import periods_of, sample
-from annot.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
-from annot.settings import Settings
+from annot.base.errors import InputError
+from annot.base.settings import Settings
+from annot.pools.selection.choosing import Choice, choose
+from annot.pools.selection.evenness import even_choice, keys_of
+from annot.pools.selection.sampling import periods_of, sample
+from annot.pools.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

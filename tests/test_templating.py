@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.templating import render
+from annot.base.errors import InputError
+from annot.base.templating import render
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -8,10 +8,10 @@ import math
 import krippendorff
 import numpy as np
 import pytest
-from annot.evaluation.two_qrels import TwoQrels, compare_qrels
-from annot.records import Qrel, ScoredDoc
-from annot.stats.significance import tau_ap
-from annot.stats.values import Undefined
+from annot.base.records import Qrel, ScoredDoc
+from annot.base.stats.significance import tau_ap
+from annot.base.stats.values import Undefined
+from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from evaluated_runs import evaluated_runs
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from annot.agreement.coefficients import COEFFICIENTS, Ratings
-from annot.errors import UndefinedStatistic
+from annot.base.errors import UndefinedStatistic
+from annot.measuring.agreement.coefficients import COEFFICIENTS, Ratings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 

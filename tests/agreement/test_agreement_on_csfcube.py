@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.agreement.summaries import AgreementTable, GroupAgreement
-from annot.agreement.tables import agreement_table
-from annot.records import Decision, Judgement
+from annot.base.records import Decision, Judgement
+from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
+from annot.measuring.agreement.tables import agreement_table
 
 FACETS = ("background", "method")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import krippendorff
 import numpy as np
 import pytest
-from annot.agreement.between import agreement_between
-from annot.agreement.coefficients import HEADLINE
-from annot.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.agreement.between import agreement_between
+from annot.measuring.agreement.coefficients import HEADLINE
 from drawn_ratings import GRADES, skewed
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.stats.clustered import ratio_interval
-from annot.stats.values import Interval, Undefined
+from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.values import Interval, Undefined
 from scipy import stats
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS, Ratings, binarise
-from annot.agreement.contingency import OF_COUNTS, OF_TABLES, count, tables_between
-from annot.agreement.pooled import pooled_between
-from annot.agreement.ratings import POLICIES
-from annot.stats.values import Undefined
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.coefficients import COEFFICIENTS, Ratings, binarise
+from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, count, tables_between
+from annot.measuring.agreement.pooled import pooled_between
+from annot.measuring.agreement.ratings import POLICIES
 from drawn_ratings import GRADES, MIXES, SOME, ratings, skewed, value
 from hypothesis import given, settings
 from hypothesis import strategies as st

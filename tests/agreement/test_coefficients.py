@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS, binarise
+from annot.measuring.agreement.coefficients import COEFFICIENTS, binarise
 
 NAN = np.nan
 

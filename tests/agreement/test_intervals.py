@@ -7,14 +7,14 @@ import time
 
 import numpy as np
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS
-from annot.agreement.contingency import count, tables_between
-from annot.agreement.pooled import Pooled, PooledTables, interval_of, pooled_between
-from annot.agreement.tables import agreement_table
-from annot.records import Decision, Judgement
-from annot.stats.clustered import clusters_of_queries, jackknife_interval, mean_interval
-from annot.stats.medians import median_interval
-from annot.stats.values import Interval, Undefined
+from annot.base.records import Decision, Judgement
+from annot.base.stats.clustered import clusters_of_queries, jackknife_interval, mean_interval
+from annot.base.stats.medians import median_interval
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.pooled import Pooled, PooledTables, interval_of, pooled_between
+from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 
 GRADES = (0, 1, 2, 3)

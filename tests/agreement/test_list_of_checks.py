@@ -6,9 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import annot.agreement
+import annot.measuring.agreement
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.coefficients import COEFFICIENTS
 
 OF_ALL = {"binarised": "binarise(", "many_assessors": "_of_many_"}
 """Entries that are about every coefficient, and what the tests they name must contain."""
@@ -21,7 +21,7 @@ def listed() -> dict[str, dict[str, str]]:
     """The entries of the list, by coefficient: what stands behind `formula`, `example` and `second`."""
     entries: dict[str, dict[str, str]] = {}
     part = ""
-    for line in (annot.agreement.__doc__ or "").splitlines():
+    for line in (annot.measuring.agreement.__doc__ or "").splitlines():
         if re.fullmatch(r"[a-z][a-z0-9_]*", line):
             entries[line] = {}
             fields = entries[line]
@@ -76,4 +76,4 @@ def test_second_implementation_is_a_library_that_the_tests_import(name: str) -> 
 def test_tests_named_elsewhere_in_the_docstring_exist() -> None:
     everywhere = set().union(*(sources_of(path.name) for path in Path(__file__).parent.glob("test_*.py")))
     files = {path.stem for path in Path(__file__).parent.glob("test_*.py")}
-    assert set(re.findall(r"test_\w+", annot.agreement.__doc__ or "")) <= everywhere | files
+    assert set(re.findall(r"test_\w+", annot.measuring.agreement.__doc__ or "")) <= everywhere | files

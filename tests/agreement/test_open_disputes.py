@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from annot.agreement.caveats import ONE_GRADE, ONE_SIDED, TWO_PAIRS
-from annot.agreement.coefficients import COEFFICIENTS
-from annot.agreement.summaries import AgreementTable
-from annot.agreement.tables import TOGETHER, agreement_table
-from annot.records import Decision, Judgement
-from annot.stats.values import Interval, Undefined
+from annot.base.records import Decision, Judgement
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.agreement.caveats import ONE_GRADE, ONE_SIDED, TWO_PAIRS
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.tables import TOGETHER, agreement_table
 from scipy import stats
 
 FACETS = {"1-method": "method", "2-method": "method", "3-background": "background"}

@@ -6,15 +6,15 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.agreement.between import agreement_between
-from annot.agreement.coefficients import COEFFICIENTS
-from annot.agreement.contingency import count, tables_between
-from annot.agreement.pooled import pooled_between
-from annot.agreement.tables import agreement_table
-from annot.records import Judgement
-from annot.stats.clustered import mean_interval, share, share_of_counts
-from annot.stats.medians import median_interval
-from annot.stats.values import Interval, Undefined
+from annot.base.records import Judgement
+from annot.base.stats.clustered import mean_interval, share, share_of_counts
+from annot.base.stats.medians import median_interval
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.agreement.between import agreement_between
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.pooled import pooled_between
+from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 
 GRADES = (0, 1, 2, 3)

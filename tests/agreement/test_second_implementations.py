@@ -9,10 +9,10 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 import pytest
-from annot.agreement.coefficients import LEAST_OVERLAP, Ratings, binarise
-from annot.agreement.contingency import count, tables_between
-from annot.agreement.pooled import interval_of, pooled_between
-from annot.stats.values import Interval
+from annot.base.stats.values import Interval
+from annot.measuring.agreement.coefficients import LEAST_OVERLAP, Ratings, binarise
+from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.pooled import interval_of, pooled_between
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, skewed, value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

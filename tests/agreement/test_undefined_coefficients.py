@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS, TITLES
-from annot.errors import InputError, UndefinedStatistic
+from annot.base.errors import InputError, UndefinedStatistic
+from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 
 NAN = np.nan
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from annot.browse.page import page
-from annot.browse.page_data import Errors, System, page_data
-from annot.evaluation.error_cases import error_cases
+from annot.base.ordering import ranked
+from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
+from annot.base.settings import Settings
+from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match
-from annot.ordering import ranked
-from annot.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
-from annot.settings import Settings
-from annot.settings.sections import CollectionSettings
+from annot.measuring.evaluation.error_cases import error_cases
+from annot.publishing.browse.page import page
+from annot.publishing.browse.page_data import Errors, System, page_data
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tomlkit
+from annot.base.records import Adjudication, Judgement
+from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.demo import packaged
-from annot.records import Adjudication, Judgement
-from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import staged_studies
 import tomlkit
-from annot.records import Judgement
+from annot.base.records import Judgement
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from annot import evaluate, open_study
-from annot.library import tidy
-from annot.library.tidy import TABLES
+from annot.api import tidy
+from annot.api.tidy import TABLES
 from command_line import annot, annot_done, commands
 from usual import USUAL
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import exposure, installing
 from annot.labelstudio.gateway import Gateway
 from annot.steps import doctor

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.records import Asked
+from annot.base.records import Asked
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

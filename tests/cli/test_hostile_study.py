@@ -21,8 +21,8 @@ import annot as package
 import pytest
 import tomlkit
 import usual
-from annot import shards
-from annot.errors import StudioError
+from annot.base import shards
+from annot.base.errors import StudioError
 from annot.labelstudio import installing
 from annot.study import doors
 from command_line import Result, annot, annot_done, commands, snapshot

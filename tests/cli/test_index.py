@@ -16,12 +16,11 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.ranking import shard, wordvectors
+from annot.corpus.corpus_state import current_sha256
+from annot.ranking import index_parts, shard, wordvectors
+from annot.ranking.index import VARIANTS, open_index
 from annot.ranking.methods import Bench, rank_all
 from annot.store.papers import corpus_sha256
-from annot.study import index_parts
-from annot.study.corpus_state import current_sha256
-from annot.study.index import VARIANTS, open_index
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -304,7 +303,7 @@ def test_averages_have_as_many_threads_as_the_memory_holds(
             super().__init__(size)
             sizes.append(size)
 
-    monkeypatch.setattr("annot.ranking.threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("annot.base.threads.ThreadPoolExecutor", Pool)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     annot_done("index", "build", "--memory", memory, folder=folder)
     # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.

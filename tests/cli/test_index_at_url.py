@@ -16,18 +16,18 @@ import httpx
 import numpy
 import pytest
 import tomlkit
-from annot.errors import InputError
-from annot.ranking import vectors
+from annot.base.errors import InputError
+from annot.base.shards import Engine
+from annot.base.storage import strings_of
+from annot.pools import near_duplicates
+from annot.ranking import index_parts, vectors
+from annot.ranking.index import open_index
+from annot.ranking.index_folders import folders_for, keep, take
 from annot.ranking.methods import LSA, METHODS
-from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors
-from annot.shards import Engine
 from annot.store import paper_columns
 from annot.store.paper_columns import RowGroups
 from annot.store.papers import paper_ids
-from annot.study import index_parts, near_duplicates
-from annot.study.index import open_index
-from annot.study.index_folders import folders_for, keep, take
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from local_cluster import local_cluster

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 import tomlkit
+from annot.base.shards import Engine
+from annot.ranking import index_parts
+from annot.ranking.index import open_index
 from annot.ranking.methods import LSA, METHODS
-from annot.shards import Engine
-from annot.study import index_parts
 from annot.study.doors import allow
-from annot.study.index import open_index
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from local_cluster import local_cluster

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.facets.crf import Labeller
+from annot.corpus.facets.crf import Labeller
 from annot.store.database import open_store
 from annot.store.study_lock import alone
 from annot.study.workspace import Workspace

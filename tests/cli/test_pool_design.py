@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from annot.base.records import Judgement, ScoredDoc
+from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.formats.trec import read_run
-from annot.records import Judgement, ScoredDoc
-from annot.settings.sections import TERM_AND_EMBEDDING_METHODS
+from annot.pools.frozen_rankings import lines_of, read_rankings, write_rankings
 from annot.steps.init import init
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.study.frozen_rankings import lines_of, read_rankings, write_rankings
 from annot.study.workspace import Workspace
 from command_line import annot_done, difference, snapshot
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.pooling import draw, extended
-from annot.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.base.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.pools.pool_facts import differing, facts_of, first_difference
+from annot.pools.pooling import draw, extended
 from annot.store.database import open_store
 from annot.store.pools import read_pools
-from annot.study.pool_facts import differing, facts_of, first_difference
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.records import Query, ScoredDoc
-from annot.study.imported_rankings import by_query_paper
+from annot.base.records import Query, ScoredDoc
+from annot.ranking.imported_rankings import by_query_paper
 from command_line import annot, annot_done, difference, snapshot
 
 

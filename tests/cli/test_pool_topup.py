@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.records import Judgement
+from annot.base.records import Judgement
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
@@ -275,7 +275,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
         "write_rankings": "annot.steps.pool_topup.write_rankings",
         "write_admissions": "annot.steps.pool_topup.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
-        "write_pools": "annot.study.pool_versions.write_pools",
+        "write_pools": "annot.pools.pool_versions.write_pools",
     }[broken]
 
     class KilledError(Exception):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from annot.base.records import Qrel
 from annot.formats.trec import read_qrels, read_run
-from annot.records import Qrel
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.study.workspace import Workspace

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.evaluation.submission import Rules, look, settled
+from annot.base.records import ScoredDoc
 from annot.formats.trec import read_run
-from annot.records import ScoredDoc
+from annot.ranking.submission import Rules, look, settled
 from command_line import annot, annot_done, difference, snapshot
 
 QUERY, OTHER = "fic0407-background", "fic0407-result"

@@ -10,11 +10,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from annot.base.errors import InputError, SettingsError
+from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Answer, emit, say
-from annot.errors import InputError, SettingsError
-from annot.exchange import hints
-from annot.settings import read_settings
+from annot.judging.exchange import hints
 from annot.study.given_files import given_bytes
 from command_line import annot
 

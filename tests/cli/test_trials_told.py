@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from annot.judging.substudy import ON_RECORD, Report, substudy_of
+from annot.judging.substudy import on_record as substudy_on_record
+from annot.judging.trial_answers import Trained, on_record, training_of
 from annot.store import trials
 from annot.store.database import open_store
-from annot.study.substudy import ON_RECORD, Report, substudy_of
-from annot.study.substudy import on_record as substudy_on_record
-from annot.study.trials import Trained, on_record, training_of
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from usual import answered, answers, judged_substudy, trained

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.records import Assignment, Judgement
 from annot.formats.csfcube import write_csfcube
 from annot.formats.matches import Match
-from annot.records import Assignment, Judgement
-from annot.release.questions import answer_sheet, questions
+from annot.measuring.matched import write_matches
+from annot.publishing.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Round
 from annot.store.revisions import Sourced
-from annot.study.matched import write_matches
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from demo_collection import demo_material

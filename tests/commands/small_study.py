@@ -6,10 +6,21 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+from annot.base.records import (
+    Adjudication,
+    Assessor,
+    Assignment,
+    Draw,
+    Judgement,
+    Paper,
+    Pool,
+    PoolEntry,
+    Query,
+    ScoredDoc,
+)
+from annot.base.stats.seeding import generator
 from annot.formats.trec import write_run
-from annot.planning.drawing import plan_lines
-from annot.records import Adjudication, Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
-from annot.stats.seeding import generator
+from annot.judging.planning.drawing import plan_lines
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries
 from annot.store.database import open_store

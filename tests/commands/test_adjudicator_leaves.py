@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.records import Asked, Assessor
+from annot.base.records import Asked, Assessor
 from annot.steps import adjudicate
 from annot.store import people, projects
 from annot.store.database import open_store

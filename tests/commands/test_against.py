@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.evaluation.against import Published, beside, comparable, read_published, shipped, shipped_text
-from annot.evaluation.evaluated import TEST, Line
+from annot.base.errors import InputError
+from annot.measuring.evaluation.against import Published, beside, comparable, read_published, shipped, shipped_text
+from annot.measuring.evaluation.evaluated import TEST, Line
 from command_line import annot, annot_done
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.corpus.corpus_facts import papers_of, write_corpus_manifest
 from annot.formats import citation_edges
 from annot.formats.corpora import cutting
-from annot.records import Paper
 from annot.steps import citations
 from annot.steps.citations import AddedCitations
 from annot.store.citations import cited_by
 from annot.store.paper_writing import PaperWriter
-from annot.study.corpus_facts import papers_of, write_corpus_manifest
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import paper

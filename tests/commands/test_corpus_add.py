@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.corpus import corpus_lots
 from annot.formats.corpora import cutting
 from annot.formats.corpora.cutting import Piece, read_lines
 from annot.steps import corpus
 from annot.steps.corpus import AddedPapers
 from annot.store.papers import corpus_sha256, paper_ids, read_papers
-from annot.study import corpus_lots
 from annot.study.workspace import Workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st

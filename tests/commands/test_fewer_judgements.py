@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.records import Asked
+from annot.base.records import Asked
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from annot.report.cells import HOURS, estimate
-from annot.report.forecast import describe
-from annot.report.text import share_done
-from annot.stats.values import Estimate, Interval, Undefined
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.judging.progress import Look
+from annot.publishing.report.cells import HOURS, estimate
+from annot.publishing.report.forecast import describe
+from annot.publishing.report.text import share_done
 from annot.steps.forecast import forecast
-from annot.study.progress import Look
 from annot.study.workspace import Workspace
 from small_study import NOW, build
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.demo import packaged
-from annot.guidelines import __file__ as packaged_guidelines
+from annot.study.guideline_pages import __file__ as packaged_guidelines
 from annot.study.workspace import Workspace
 
 Run = Callable[..., Any]

@@ -208,7 +208,7 @@ def test_a_dry_run_touches_nothing(ws: Workspace, annot: Run, tmp_path: Path) ->
 
 
 def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run, tmp_path: Path) -> None:
-    from annot.records import Assessor, Assignment, Query
+    from annot.base.records import Assessor, Assignment, Query
     from annot.store.database import open_store
     from annot.store.people import Plan, put_assessors, replace_plan
     from annot.store.queries import put_queries

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from annot.base.records import Assessor
 from annot.labelstudio.controls import PUBLISHED
-from annot.records import Assessor
 from annot.steps import invite
 from annot.store import people, projects
 from annot.store.database import open_store

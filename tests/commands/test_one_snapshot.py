@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tomlkit
-from annot.records import Assignment, Judgement
+from annot.base.records import Assignment, Judgement
 from annot.steps.init import init
 from annot.store import judgements
 from annot.store.database import open_store

@@ -10,10 +10,10 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from annot.agreement.joint import coefficient, interval, joint_grades, units_of
-from annot.agreement.ratings import QueryRatings
-from annot.errors import UndefinedStatistic
-from annot.records import Assessor
+from annot.base.errors import UndefinedStatistic
+from annot.base.records import Assessor
+from annot.measuring.agreement.joint import coefficient, interval, joint_grades, units_of
+from annot.measuring.agreement.ratings import QueryRatings
 from annot.store import judgements, people, pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import small_study
-from annot.records import Assessor, Pool, Query
+from annot.base.records import Assessor, Pool, Query
 from annot.steps import plan
 from annot.store import people, pools, queries
 from annot.store.database import open_store

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from annot.records import Judgement
+from annot.base.records import Judgement
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

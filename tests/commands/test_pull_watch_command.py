@@ -7,9 +7,9 @@ from typing import Any
 
 import annot.steps.pull as pulling
 import pytest
-from annot.errors import AnnotError, BusyError, StudioError
-from annot.exchange.collecting import Seen
-from annot.exchange.recording import Collected, Pulled
+from annot.base.errors import AnnotError, BusyError, StudioError
+from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.recording import Collected, Pulled
 from annot.steps.watch import watch
 from annot.study.workspace import Workspace
 from small_study import build

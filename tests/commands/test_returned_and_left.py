@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from annot.records import Adjudication, Asked, Assignment
+from annot.base.records import Adjudication, Asked, Assignment
 from annot.steps import adjudicate, push
 from annot.store import adjudications, judgements
 from annot.store.base import table

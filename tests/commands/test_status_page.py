@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from annot.report.status_page import LEAST_PAPERS, Said
+from annot.judging.by_day import by_day
+from annot.judging.progress import AgreementSoFar, papers_with_complete_pairs, running_agreement
+from annot.publishing.report.status_page import LEAST_PAPERS, Said
 from annot.steps.status_page import StatusPage
-from annot.study.by_day import by_day
-from annot.study.progress import AgreementSoFar, papers_with_complete_pairs, running_agreement
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import NOW, build
@@ -119,7 +119,7 @@ def test_agreement_waits_for_six_papers_and_is_computed_only_when_something_came
     assert AgreementSoFar(least_papers=4)(snapshot) is None
     so_far = AgreementSoFar(least_papers=3)
     assert so_far(snapshot) == running_agreement(snapshot)
-    monkeypatch.setattr("annot.study.progress.running_agreement", lambda _: pytest.fail("computed again"))
+    monkeypatch.setattr("annot.judging.progress.running_agreement", lambda _: pytest.fail("computed again"))
     assert so_far(read_snapshot(ws)) is not None
 
 

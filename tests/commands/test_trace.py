@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from annot.records import Adjudication, Asked, Assignment
+from annot.base.records import Adjudication, Asked, Assignment
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.store.shown_opinions import note_opinions

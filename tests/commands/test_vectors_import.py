@@ -12,9 +12,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import safetensors.numpy
-from annot.ordering import ranked
+from annot.base.ordering import ranked
+from annot.base.records import ScoredDoc
 from annot.ranking import vectors
-from annot.records import ScoredDoc
 from annot.store.papers import paper_ids
 from command_line import annot, annot_done
 

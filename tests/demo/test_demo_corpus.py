@@ -8,10 +8,10 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from annot.corpus_filters import Tally, marks_of, normalised_title
+from annot.base.settings import Settings
+from annot.corpus.corpus_filters import Tally, marks_of, normalised_title
 from annot.demo import packaged
-from annot.selection.sampling import periods_of
-from annot.settings import Settings
+from annot.pools.selection.sampling import periods_of
 from command_line import annot, annot_done
 from demo_collection import papers
 

@@ -10,12 +10,12 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from annot.base.settings import Settings
+from annot.base.settings.sections import ScaleSettings
+from annot.base.templating import render
 from annot.demo import packaged
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_qrels
-from annot.settings import Settings
-from annot.settings.sections import ScaleSettings
-from annot.templating import render
 from demo_collection import papers
 from markdown import markdown
 
@@ -41,7 +41,7 @@ EXAMPLE = re.compile(r"^> \*\*(Query|Candidate)\*\* \((fic\d{4})\): (.+)$", re.M
 
 
 def text_of(page: str) -> str:
-    return resources.files("annot.guidelines").joinpath(f"{page}.md").read_text(encoding="utf-8")
+    return resources.files("annot.study.guideline_pages").joinpath(f"{page}.md").read_text(encoding="utf-8")
 
 
 def section(text: str, heading: str) -> str:

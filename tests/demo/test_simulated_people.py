@@ -10,11 +10,11 @@ from statistics import fmean, median
 import krippendorff
 import numpy as np
 import pytest
+from annot.base.errors import InputError
 from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
 from annot.demo.packaged import Latent
 from annot.demo.relevance import JITTER, latent_relevance
-from annot.errors import InputError
 from demo_collection import common_words, papers
 from hypothesis import given
 from hypothesis import strategies as st

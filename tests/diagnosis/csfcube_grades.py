@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from annot.diagnosis.panel import Panel, panel_of
-from annot.records import Decision, Judgement
+from annot.base.records import Decision, Judgement
+from annot.measuring.diagnosis.panel import Panel, panel_of
 
 
 def csfcube_panel(shared: Path) -> Panel:

@@ -16,10 +16,10 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from annot.diagnosis.findings import Diagnosis, diagnose
-from annot.diagnosis.panel import Compared, Panel
-from annot.stats.seeding import generator
-from annot.stats.values import Undefined
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Undefined
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose
+from annot.measuring.diagnosis.panel import Compared, Panel
 
 GRADE_MIX = (0.4, 0.3, 0.2, 0.1)
 THRESHOLDS = np.array([0.5, 1.5, 2.5])

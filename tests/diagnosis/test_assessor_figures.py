@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.diagnosis.dawid_skene import compare_with_final
-from annot.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
-from annot.diagnosis.pace import paces
-from annot.diagnosis.panel import Panel, panel_of
-from annot.errors import InputError, UndefinedStatistic
-from annot.records import Decision, Judgement
-from annot.stats.clustered import jackknife_interval, mean_by_queries, share
-from annot.stats.values import Interval, Undefined, to_json
+from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.records import Decision, Judgement
+from annot.base.stats.clustered import jackknife_interval, mean_by_queries, share
+from annot.base.stats.values import Interval, Undefined, to_json
+from annot.measuring.diagnosis.dawid_skene import compare_with_final
+from annot.measuring.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
+from annot.measuring.diagnosis.pace import paces
+from annot.measuring.diagnosis.panel import Panel, panel_of
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from simulated_assessors import dense

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.diagnosis.dawid_skene import compare_with_final, dawid_skene
-from annot.diagnosis.panel import panel_of
-from annot.records import Decision, Judgement
-from annot.stats.values import Undefined
+from annot.base.records import Decision, Judgement
+from annot.base.stats.values import Undefined
+from annot.measuring.diagnosis.dawid_skene import compare_with_final, dawid_skene
+from annot.measuring.diagnosis.panel import panel_of
 from csfcube_grades import csfcube_panel
 
 # A patient a group: the first anaesthetist saw each form three times, the others once.

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.diagnosis.chance import ALPHA
-from annot.diagnosis.drift import Drift, drifts, papers_needed
-from annot.diagnosis.panel import Panel, panel_of
-from annot.records import Assignment, Judgement
-from annot.stats.values import Undefined
+from annot.base.records import Assignment, Judgement
+from annot.base.stats.values import Undefined
+from annot.measuring.diagnosis.chance import ALPHA
+from annot.measuring.diagnosis.drift import Drift, drifts, papers_needed
+from annot.measuring.diagnosis.panel import Panel, panel_of
 from scipy import stats
 from scipy.special import binom
 

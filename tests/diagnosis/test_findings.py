@@ -7,12 +7,12 @@ import json
 
 import numpy as np
 import pytest
-from annot.diagnosis.chance import detectable, higher, variance_between
-from annot.diagnosis.contrasts import noise, severity, threshold
-from annot.diagnosis.findings import Diagnosis, diagnose
-from annot.diagnosis.panel import Compared, Panel
-from annot.report.words import sentences
-from annot.stats.values import Undefined, to_json
+from annot.base.stats.values import Undefined, to_json
+from annot.measuring.diagnosis.chance import detectable, higher, variance_between
+from annot.measuring.diagnosis.contrasts import noise, severity, threshold
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose
+from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.publishing.report.words import sentences
 from scipy import stats
 from simulated_assessors import GRADE_MIX, TEAMS, Study, dense, of_papers, panel, simulate
 

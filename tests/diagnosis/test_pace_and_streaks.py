@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.diagnosis.pace import paces, streaks
-from annot.diagnosis.panel import Panel, panel_of
-from annot.forecast.hours import pair_time
-from annot.records import Assignment, Judgement
-from annot.stats.values import Undefined
+from annot.base.records import Assignment, Judgement
+from annot.base.stats.values import Undefined
+from annot.measuring.diagnosis.pace import paces, streaks
+from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.forecast.hours import pair_time
 from scipy.stats import median_abs_deviation
 
 RULE = {"fence": 3.0, "level": 0.95}

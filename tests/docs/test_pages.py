@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from annot.settings import Settings
+from annot.base.settings import Settings
 from command_line import commands, wrong_in
 from documented import DOCS, references, runnable, typed
 

@@ -11,12 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.facets.crf import SHIPPED_MODEL, Labeller, train
-from annot.facets.features import FEATURE_SET
-from annot.facets.scores import LabelScores, by_confidence, score
-from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
-from annot.settings import Settings
+from annot.base.errors import InputError
+from annot.base.settings import Settings
+from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, train
+from annot.corpus.facets.features import FEATURE_SET
+from annot.corpus.facets.scores import LabelScores, by_confidence, score
+from annot.corpus.facets.training import LabelledAbstract, read_labelled, without_held_out
 
 LABELS = Settings().labels.names
 
@@ -56,7 +56,7 @@ def test_the_shipped_model_reaches_the_required_scores_on_held_out_abstracts(shi
 
 
 def test_the_shipped_model_file_is_small_and_its_page_names_it(shipped: Labeller) -> None:
-    room = files("annot.facets")
+    room = files("annot.corpus.facets")
     model = room.joinpath(SHIPPED_MODEL).read_bytes()
     page = room.joinpath("MODEL.md").read_text(encoding="utf-8")
     assert len(model) <= 6_000_000
@@ -70,7 +70,7 @@ def test_accuracy_follows_the_confidence_of_the_labels_as_the_page_says(shipped:
     held_out = labelled(shared / "csabstruct" / "dev.jsonl")
     predicted = [shipped.label(one.sentences) for one in held_out]
     rows = by_confidence(held_out, predicted, facets=Settings().facets)
-    page = files("annot.facets").joinpath("MODEL.md").read_text(encoding="utf-8")
+    page = files("annot.corpus.facets").joinpath("MODEL.md").read_text(encoding="utf-8")
     assert [row.sentences for row in rows] == [2026, 1851, 1063, 424]
     assert rows[0].accuracy == score([one.labels for one in held_out], predicted, labels=LABELS).micro_f1
     for row in rows:
@@ -110,7 +110,9 @@ def test_a_model_learns_its_training_abstracts(tiny: bytes) -> None:
 
 
 def test_training_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    script = "import sys, tests_of_crf as t; from annot.facets.crf import *;sys.stdout.buffer.write(train(t.TINY))"
+    script = (
+        "import sys, tests_of_crf as t; from annot.corpus.facets.crf import *;sys.stdout.buffer.write(train(t.TINY))"
+    )
     (tmp_path / "tests_of_crf.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
     import annot
 

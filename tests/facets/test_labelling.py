@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 import pytest
-from annot.errors import InputError
-from annot.facets.crf import SHIPPED_MODEL, Labeller, train, viterbi
-from annot.facets.features import features
-from annot.facets.model_file import read_weights
-from annot.facets.query_sentences import offered_facets
-from annot.facets.training import LabelledAbstract, read_labelled
-from annot.records import Paper, Source
-from annot.settings import Settings
+from annot.base.errors import InputError
+from annot.base.records import Paper, Source
+from annot.base.settings import Settings
+from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, train, viterbi
+from annot.corpus.facets.features import features
+from annot.corpus.facets.model_file import read_weights
+from annot.corpus.facets.query_sentences import offered_facets
+from annot.corpus.facets.training import LabelledAbstract, read_labelled
 from annot.steps import facets, init
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
@@ -37,7 +37,7 @@ from hypothesis import strategies as st
 from local_cluster import local_cluster
 
 LABELS = Settings().labels.names
-SHIPPED = files("annot.facets").joinpath(SHIPPED_MODEL).read_bytes()
+SHIPPED = files("annot.corpus.facets").joinpath(SHIPPED_MODEL).read_bytes()
 STRANGE = (
     *(
         "",
@@ -131,7 +131,7 @@ def test_how_many_abstracts_are_labelled_together_makes_no_difference(
 ) -> None:
     abstracts = [one.sentences for one in demo_papers()[:50]] + [()] + [one.sentences[:1] for one in demo_papers()[:9]]
     expected = labelled_together(shipped[0], abstracts)
-    monkeypatch.setattr("annot.facets.crf.AT_ONCE", 7)
+    monkeypatch.setattr("annot.corpus.facets.crf.AT_ONCE", 7)
     assert labelled_together(shipped[0], abstracts) == expected
 
 

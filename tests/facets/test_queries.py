@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from annot.errors import InputError
-from annot.facets.query_sentences import facet_sentences, make_query, offered_facets, sentence_numbers
-from annot.records import Paper, Query
-from annot.settings import Settings
+from annot.base.errors import InputError
+from annot.base.records import Paper, Query
+from annot.base.settings import Settings
+from annot.corpus.facets.query_sentences import facet_sentences, make_query, offered_facets, sentence_numbers
 
 FACETS = Settings().facets
 LABELS = ("background", "objective", "method", "method", "other")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.facets.scores import score
-from annot.settings import Settings
+from annot.base.settings import Settings
+from annot.corpus.facets.scores import score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support

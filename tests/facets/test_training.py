@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from annot.errors import InputError
-from annot.facets.training import LabelledAbstract, read_labelled
-from annot.settings import Settings
+from annot.base.errors import InputError
+from annot.base.settings import Settings
+from annot.corpus.facets.training import LabelledAbstract, read_labelled
 
 LABELS = Settings().labels.names
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from annot.errors import InputError, LeakError
-from annot.folds.grouped import as_splits, grouped_folds
-from annot.folds.leaks import find_leaks, near_copies, refuse_leaks
-from annot.records import Paper, Query
+from annot.base.errors import InputError, LeakError
+from annot.base.records import Paper, Query
+from annot.measuring.folds.grouped import as_splits, grouped_folds
+from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
 
 FACETS = ("background", "method", "result")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Qrel
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material
-from annot.records import Qrel
 from demo_collection import demo_material, demo_qrels
 
 

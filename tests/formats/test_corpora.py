@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import pyarrow
 import pyarrow.parquet
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings import Settings
 from annot.formats.corpora import FORMATS, Broken, Piece, format_named, format_of
 from annot.formats.corpora.acl import anthology_id
 from annot.formats.corpora.semantic_scholar import JOINED, Spreading
 from annot.formats.paper_lines import paper_of_record
-from annot.records import Paper
-from annot.settings import Settings
 
 LABELS = Settings().labels.names
 TITLE, TEXT = "On Abstracts", "We look at abstracts. They are short."

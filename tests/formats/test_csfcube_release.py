@@ -11,11 +11,11 @@ from statistics import fmean, median
 from typing import Any
 
 import pytest
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.ordering import ranked
+from annot.base.records import Draw
+from annot.base.settings import Settings
 from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.ordering import ranked
-from annot.records import Draw
-from annot.settings import Settings
 
 LABELS = Settings().labels.names
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Judgement, PoolEntry
+from annot.base.settings import Settings
 from annot.formats.csfcube import Material, Release, is_release_file, misfits, read_release, write_csfcube
-from annot.records import Judgement, PoolEntry
-from annot.settings import Settings
 from demo_collection import demo_material
 
 FACETS = Settings().facets

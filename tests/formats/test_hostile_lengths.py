@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.cleaning import clean
 from annot.formats.corpora import cutting
 from annot.formats.corpora.acl import refuse_entities

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.matches import Match, closest, match_lines, read_matches
 
 

@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings import Settings
 from annot.formats.paper_lines import read_papers
-from annot.records import Paper
-from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

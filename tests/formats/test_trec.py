@@ -6,10 +6,10 @@ import io
 import math
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Qrel, ScoredDoc
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
-from annot.ordering import ranked
-from annot.records import Qrel, ScoredDoc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from annot.base.records import Asked, Judgement, Paper, Query
 from annot.labelstudio.tasks import judge_task
-from annot.records import Asked, Judgement, Paper, Query
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 LABELS = ("background", "objective", "method", "result", "other")

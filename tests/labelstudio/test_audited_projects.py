@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
-from annot.exchange.auditing import Finding
+from annot.base.records import Asked
+from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
+from annot.judging.exchange.auditing import Finding
 from annot.labelstudio.studio_records import PulledTask
-from annot.records import Asked
 from annot.steps.audit import Audit, lines
 
 A1, A2, LEAD = 7, 8, 1

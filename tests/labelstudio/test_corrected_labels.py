@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.exchange.corrected_labels import correction_of
-from annot.records import Paper, Query
+from annot.base.records import Paper, Query
+from annot.judging.exchange.corrected_labels import correction_of
 from annot.steps.init import init
 from annot.study.workspace import Workspace
 

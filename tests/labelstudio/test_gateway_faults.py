@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite

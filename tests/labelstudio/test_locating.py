@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from annot.errors import StudioError
-from annot.exchange.locating import locate, marker_of, remove_twins
+from annot.base.errors import StudioError
+from annot.judging.exchange.locating import locate, marker_of, remove_twins
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store.projects import Project

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.settings import Settings
+from annot.base.settings.sections import LabelSettings
 from annot.labelstudio import controls
 from annot.labelstudio.screens import (
     check_predictions,
@@ -19,8 +21,6 @@ from annot.labelstudio.screens import (
     label_instructions_html,
     screen_of,
 )
-from annot.settings import Settings
-from annot.settings.sections import LabelSettings
 from labelling_texts import LABELS, SCALE, task
 
 LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}
@@ -204,7 +204,7 @@ def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
 
 
 def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> None:
-    page = resources.files("annot.guidelines").joinpath("adjudication.md").read_text(encoding="utf-8")
+    page = resources.files("annot.study.guideline_pages").joinpath("adjudication.md").read_text(encoding="utf-8")
     causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
     offered = choices(SCREENS["adjudicate"], controls.SETTLED_BY)
     assert causes == [choice.get("value") for choice in offered]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import installing, ports, server
 from free_ports import FreePorts
 

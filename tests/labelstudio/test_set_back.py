@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Found, Haul, Missing
-from annot.exchange.set_back import with_set_back
+from annot.base.records import Asked, Assessor, Judgement, Query
+from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Found, Haul, Missing
+from annot.judging.exchange.set_back import with_set_back
 from annot.labelstudio.annotations import Reading, read_annotation, write_result
-from annot.records import Asked, Assessor, Judgement, Query
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
 from annot.store.people import put_assessors

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from annot.errors import LeakError
+from annot.base.errors import LeakError
 from annot.labelstudio.studio_records import Prediction
 from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
+from annot.base.records import Asked, Paper
+from annot.base.settings import Settings
 from annot.labelstudio.tasks import adjudicate_task, pair_key, split_key
-from annot.records import Asked, Paper
-from annot.settings import Settings
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text

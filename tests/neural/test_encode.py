@@ -15,11 +15,10 @@ import pyarrow.parquet
 import pytest
 import tiny_models
 import torch
-from annot.ranking import vectors
-from annot.records import Paper
+from annot.base.records import Paper
+from annot.ranking import encoding, vectors
+from annot.ranking.systems import paper_encoder
 from annot.store.papers import read_papers
-from annot.study import encoding
-from annot.systems import paper_encoder
 from command_line import annot, annot_done, difference, snapshot
 from local_cluster import local_cluster
 from sentence_transformers import SentenceTransformer

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import tiny_models
 import topics
+from annot.base.records import Paper
 from annot.formats.trec import read_run
-from annot.records import Paper
-from annot.systems.encoders import encode_documents, encode_in_context, encode_sentences
-from annot.systems.training.recipes import RECIPES
-from annot.systems.transport import by_attention, by_transport
+from annot.ranking.systems.encoders import encode_documents, encode_in_context, encode_sentences
+from annot.ranking.systems.training.recipes import RECIPES
+from annot.ranking.systems.transport import by_attention, by_transport
 from command_line import annot, annot_done
 
 FAST = (
@@ -124,7 +124,7 @@ sys.path[:0] = {path!r}
 import torch
 torch.set_num_threads(1)
 from annot.cli import main, output
-from annot.systems.training import loop
+from annot.ranking.systems.training import loop
 taken = loop._step
 def step(number, *rest):
     if number == {step}:

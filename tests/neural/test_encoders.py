@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tiny_models
 import torch
-from annot.errors import InputError
-from annot.records import Paper
-from annot.systems import encoders
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.ranking.systems import encoders
 from transformers import AutoModel, AutoTokenizer
 
 TEXTS = ["we learn graphs .", "it helps", "the results show better text than before , we parse data " * 5, "better ."]

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 import tiny_models
-from annot.errors import AnnotError
-from annot.systems.encoders import encode_sentences
-from annot.systems.reading import load
+from annot.base.errors import AnnotError
+from annot.ranking.systems.encoders import encode_sentences
+from annot.ranking.systems.reading import load
 
 PAYLOAD = """
 from pathlib import Path

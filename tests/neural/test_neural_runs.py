@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import tiny_models
 import torch
+from annot.base.storage import strings_of
 from annot.formats.trec import read_run
 from annot.ranking import vectors
-from annot.ranking.storage import strings_of
+from annot.ranking.systems import encoders, transport
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
-from annot.systems import encoders, transport
 from command_line import annot, annot_done
 from transformers import AutoModel
 

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from annot.evaluation.measures import evaluate
-from annot.folds.grouped import grouped_folds
+from annot.base.records import Paper, Qrel, Query
 from annot.formats.trec import read_run
+from annot.measuring.evaluation.measures import evaluate
+from annot.measuring.folds.grouped import grouped_folds
+from annot.measuring.trained_pools import of_lsa
 from annot.ranking.methods import Bench
-from annot.records import Paper, Qrel, Query
+from annot.ranking.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
+from annot.ranking.systems.scisearch.protocols import honest, leaky, untrained
+from annot.ranking.systems.system import Topic
 from annot.store.database import open_store
 from annot.store.runs import read_splits
-from annot.study.trained_pools import of_lsa
 from annot.study.workspace import Workspace
-from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
-from annot.systems.scisearch.protocols import honest, leaky, untrained
-from annot.systems.system import Topic
 from command_line import annot, annot_done
 from indexed import bench_of, decomposed
 

@@ -9,14 +9,14 @@ import ot
 import pytest
 import tiny_models
 import torch
-from annot.records import Paper
-from annot.systems.encoders import encode_documents, encode_in_context, sentence_encoder
-from annot.systems.reading import load
-from annot.systems.training import losses
-from annot.systems.training.batches import Losses
-from annot.systems.training.examples import Example
-from annot.systems.training.losses import Heat
-from annot.systems.training.recipes import RECIPES, recipe_of
+from annot.base.records import Paper
+from annot.ranking.systems.encoders import encode_documents, encode_in_context, sentence_encoder
+from annot.ranking.systems.reading import load
+from annot.ranking.systems.training import losses
+from annot.ranking.systems.training.batches import Losses
+from annot.ranking.systems.training.examples import Example
+from annot.ranking.systems.training.losses import Heat
+from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 from sentence_transformers import SentenceTransformer, util
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 

@@ -6,10 +6,10 @@ import itertools
 from collections import Counter
 
 import pytest
-from annot.errors import InputError
-from annot.planning.drawing import draw_plan, plan_lines
-from annot.planning.hidden_repeats import FEWEST_BETWEEN, FEWEST_FOR_REPEATS
-from annot.records import Assignment, Query
+from annot.base.errors import InputError
+from annot.base.records import Assignment, Query
+from annot.judging.planning.drawing import draw_plan, plan_lines
+from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN, FEWEST_FOR_REPEATS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

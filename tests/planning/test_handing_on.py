@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
-from annot.planning.checking import Overlap, faults_of, overlaps
-from annot.planning.drawing import draw_plan
-from annot.planning.handing_on import give_back, hand_on
-from annot.planning.hidden_repeats import FEWEST_BETWEEN
-from annot.records import Asked, Assignment, Query
+from annot.base.records import Asked, Assignment, Query
+from annot.judging.planning.checking import Overlap, faults_of, overlaps
+from annot.judging.planning.drawing import draw_plan
+from annot.judging.planning.handing_on import give_back, hand_on
+from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ import itertools
 from collections import Counter
 
 import pytest
-from annot.planning.drawing import draw_plan
-from annot.records import Query
+from annot.base.records import Query
+from annot.judging.planning.drawing import draw_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annot.diagnosis.findings import papers_needed
-from annot.planning.too_small import papers_by_facet, papers_shared
-from annot.records import Assignment, Query
+from annot.base.records import Assignment, Query
+from annot.judging.planning.too_small import papers_by_facet, papers_shared
+from annot.measuring.diagnosis.findings import papers_needed
 from scipy import stats
 
 QUERIES = {

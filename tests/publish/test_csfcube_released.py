@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from annot.base.records import Qrel
+from annot.base.settings import Settings
 from annot.formats.csfcube import read_release
-from annot.records import Qrel
-from annot.settings import Settings
 from annot.steps import datasheet
 from annot.steps import import_csfcube as imports
 from annot.steps.init import init

@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.base.records import Judgement
+from annot.base.settings.sections import CollectionSettings
 from annot.demo import packaged
-from annot.records import Judgement
-from annot.release.questions import questions, read_answers, unanswered
-from annot.settings.sections import CollectionSettings
+from annot.publishing.release.questions import questions, read_answers, unanswered
 from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -15,7 +15,7 @@ import annot as library
 import numpy as np
 import pandas as pd
 import pytest
-from annot.report.cells import COEFFICIENT, SHARE, Number
+from annot.publishing.report.cells import COEFFICIENT, SHARE, Number
 from command_line import annot_done
 from judged_elsewhere import made_public
 from scipy import stats

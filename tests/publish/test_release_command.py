@@ -13,12 +13,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Qrel
+from annot.base.settings import Settings
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
-from annot.records import Qrel
-from annot.release.questions import unanswered
-from annot.settings import Settings
+from annot.publishing.release.questions import unanswered
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store

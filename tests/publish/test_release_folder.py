@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.release import release_folder
-from annot.release.release_folder import restore_folder, write_folder
+from annot.base.errors import InputError
+from annot.publishing.release import release_folder
+from annot.publishing.release.release_folder import restore_folder, write_folder
 from judged_study import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}

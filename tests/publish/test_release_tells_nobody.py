@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import tomlkit
-from annot.errors import StudioError
+from annot.base.errors import StudioError
+from annot.base.records import Assessor
 from annot.labelstudio.local_secrets import local_secrets
-from annot.records import Assessor
-from annot.release.identities import secrets_of, telling_pseudonyms
-from annot.release.leaks import Secret, leaks
+from annot.publishing.release.identities import secrets_of, telling_pseudonyms
+from annot.publishing.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annot.base.records import Paper
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import Bench
-from annot.records import Paper
 from indexed import bench_of, corpus_of
 
 WORDS = [

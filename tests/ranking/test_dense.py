@@ -8,13 +8,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from annot.errors import InputError, MissingInput
-from annot.ordering import ranked
+from annot.base.errors import InputError, MissingInput
+from annot.base.ordering import ranked
+from annot.base.records import Ranking, ScoredDoc
+from annot.base.storage import strings_of
 from annot.ranking import dense, vectors
 from annot.ranking.dense import RUN, Metric, Parts, search
-from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors, VectorsWriter
-from annot.records import Ranking, ScoredDoc
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.ranking import lsa, wordvectors
+from annot.ranking.index_parts import processes_within
 from annot.ranking.memory import OVERHEAD
 from annot.ranking.methods import Bench
-from annot.study.index_parts import processes_within
 
 PROGRAM = """
 import sys
@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from annot.ranking import lsa, shard, storage, wordvectors
 from annot.ranking.corpus import Corpus, gather
-from annot.records import Paper
+from annot.base.records import Paper
 from indexed import batches
 
 PAPERS = 4000

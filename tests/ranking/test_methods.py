@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.errors import InputError
-from annot.ordering import ranked
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Paper, Ranking, ScoredDoc
 from annot.ranking import lsa, methods, tfidf
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, Bench
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
-from annot.records import Paper, Ranking, ScoredDoc
 from indexed import bench_of, decomposed
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from annot.errors import InputError
-from annot.ordering import ranked
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Paper, ScoredDoc
 from annot.ranking import bm25, tfidf
 from annot.ranking.corpus import Rows
 from annot.ranking.methods import Bench
-from annot.records import Paper, ScoredDoc
 from indexed import bench_of
 from rank_bm25 import BM25Okapi
 from scipy.sparse import vstack

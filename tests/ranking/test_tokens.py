@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.errors import InputError, MissingInput
-from annot.ranking import storage
+from annot.base import storage
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
 from annot.ranking.corpus import Corpus
 from annot.ranking.counts import Sparse
 from annot.ranking.shard import FIELDS, make
 from annot.ranking.tokens import RULES, Field, Rule
-from annot.records import Paper
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexed import batches, corpus_of

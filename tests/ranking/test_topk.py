@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.ordering import ranked, round_score
-from annot.ranking.storage import strings_of
+from annot.base.ordering import ranked, round_score
+from annot.base.records import ScoredDoc
+from annot.base.storage import strings_of
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
-from annot.records import ScoredDoc
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -19,7 +19,7 @@ import os, signal, sys
 from pathlib import Path
 import gensim.models
 from annot.ranking import storage, unfinished, wordvectors
-from annot.records import Paper
+from annot.base.records import Paper
 from indexed import bench_of
 
 unfinished.BETWEEN = 0

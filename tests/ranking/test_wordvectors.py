@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
 from annot.ranking import wordvectors
 from annot.ranking.methods import Bench
 from annot.ranking.wordvectors import Averages, WordVectors
-from annot.records import Paper
 from indexed import bench_of
 
 TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "workers": 1, "sample": 0}
@@ -26,7 +26,7 @@ TRAIN = """
 import sys
 from pathlib import Path
 from annot.ranking import wordvectors
-from annot.records import Paper
+from annot.base.records import Paper
 from indexed import bench_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
 bench = bench_of(papers)

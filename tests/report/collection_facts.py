@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annot.adjudication import Unexplained
+from annot.base.settings.sections import CollectionSettings
+from annot.corpus.corpus_facts import CorpusFacts
 from annot.formats.csfcube import Material
-from annot.release.collection_facts import CollectionFacts, Terms
-from annot.report.words import sentence
-from annot.settings.sections import CollectionSettings
-from annot.study.corpus_facts import CorpusFacts
+from annot.publishing.release.collection_facts import CollectionFacts, Terms
+from annot.publishing.report.words import sentence
+from annot.study.adjudication import Unexplained
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:

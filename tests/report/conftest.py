@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.formats.csfcube import Material
-from annot.release.collection_facts import CollectionFacts
+from annot.publishing.release.collection_facts import CollectionFacts
 from collection_facts import demo_facts
 from demo_collection import demo_material
 

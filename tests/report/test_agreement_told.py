@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
-from annot.agreement.coefficients import HEADLINE
-from annot.agreement.summaries import AgreementTable
-from annot.agreement.tables import agreement_table
-from annot.records import Decision, Judgement
-from annot.report.cells import Number
-from annot.report.document import Document, Section, Table
-from annot.report.latex import latex
-from annot.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
-from annot.report.sections.agreement import all_coefficients, glance, headline, tables
+from annot.base.records import Decision, Judgement
+from annot.measuring.agreement.coefficients import HEADLINE
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.tables import agreement_table
+from annot.publishing.report.cells import Number
+from annot.publishing.report.document import Document, Section, Table
+from annot.publishing.report.latex import latex
+from annot.publishing.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
+from annot.publishing.report.sections.agreement import all_coefficients, glance, headline, tables
 from annot.steps.agreement import describe
 
 A = [0, 1, 2, 3, 0, 1]

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.agreement.coefficients import COEFFICIENTS
-from annot.diagnosis.matrices import Repeat
-from annot.diagnosis.overview import AskedAndGraded, Looked, look
-from annot.diagnosis.panel import panel_of
-from annot.records import Assignment, Decision, Judgement
-from annot.report.cells import Number
-from annot.report.document import Table
-from annot.report.sections.assessors import MOST_HARD, method, tables, told
+from annot.base.records import Assignment, Decision, Judgement
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.diagnosis.matrices import Repeat
+from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.measuring.diagnosis.panel import panel_of
+from annot.publishing.report.cells import Number
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections.assessors import MOST_HARD, method, tables, told
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
 

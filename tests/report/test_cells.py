@@ -5,8 +5,19 @@ from __future__ import annotations
 import re
 
 import pytest
-from annot.report.cells import COEFFICIENT, GRADES, MEASURE, PERCENTAGE, SHARE, Kind, Number, decimals, number, p_value
-from annot.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval, Undefined
+from annot.publishing.report.cells import (
+    COEFFICIENT,
+    GRADES,
+    MEASURE,
+    PERCENTAGE,
+    SHARE,
+    Kind,
+    Number,
+    decimals,
+    number,
+    p_value,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 

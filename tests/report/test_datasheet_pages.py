@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from annot.formats.csfcube import Material
-from annot.release.collection_facts import CollectionFacts
-from annot.release.prose import datasheet_html, datasheet_markdown
-from annot.release.questions import questions, unanswered
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.prose import datasheet_html, datasheet_markdown
+from annot.publishing.release.questions import questions, unanswered
 from collection_facts import demo_facts
 
 UNANSWERED = "*Not answered yet.*"

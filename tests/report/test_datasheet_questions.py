@@ -6,8 +6,8 @@ import tomllib
 from collections import Counter
 
 import pytest
-from annot.errors import InputError
-from annot.release.questions import answer_sheet, questions, read_answers, unanswered
+from annot.base.errors import InputError
+from annot.publishing.release.questions import answer_sheet, questions, read_answers, unanswered
 from hypothesis import given
 from hypothesis import strategies as st
 

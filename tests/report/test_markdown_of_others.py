@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from annot.release.collection_facts import CollectionFacts
-from annot.release.prose import datasheet_markdown
-from annot.templating import harmless
+from annot.base.templating import harmless
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.prose import datasheet_markdown
 from markdown_it import MarkdownIt
 from test_dataset_card import card, header
 

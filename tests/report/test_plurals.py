@@ -8,11 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.report.terminal import told
-from annot.report.verdict import figure
-from annot.report.words import sentences, table
-from annot.stats.values import Undefined
-from annot.templating import counted
+from annot.base.stats.values import Undefined
+from annot.base.templating import counted
+from annot.publishing.report.terminal import told
+from annot.publishing.report.verdict import figure
+from annot.publishing.report.words import sentences, table
 
 FOLDER = Path(str(files("annot.templates")))
 TEMPLATES = sorted(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
-from annot.records import Draw, Pool, PoolEntry
-from annot.report import figures
-from annot.report.sections.collection import _pools
-from annot.study.pool_origins import PoolOrigins
+from annot.base.records import Draw, Pool, PoolEntry
+from annot.pools.pool_origins import PoolOrigins
+from annot.publishing.report import figures
+from annot.publishing.report.sections.collection import _pools
 
 NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=None)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
+from annot.base.errors import InputError
 from annot.demo.packaged import corpus_text
-from annot.errors import InputError
-from annot.release.leaks import Leak, Secret, addresses, leaks
-from annot.release.release_folder import bundle
+from annot.publishing.release.leaks import Leak, Secret, addresses, leaks
+from annot.publishing.release.release_folder import bundle
 
 NAME = Secret("name", "Zoë van der Plánt")
 MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from annot.report.cells import Kind, Number
-from annot.report.document import Answer, Document, Section, Table
-from annot.report.latex import latex
-from annot.report.latex_text import escape, inline
+from annot.publishing.report.cells import Kind, Number
+from annot.publishing.report.document import Answer, Document, Section, Table
+from annot.publishing.report.latex import latex
+from annot.publishing.report.latex_text import escape, inline
 from needs import unavailable
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from annot.report.cells import COEFFICIENT, Kind, number
-from annot.report.document import Table
-from annot.report.text import table_text, text_table, without_minus_zero
-from annot.stats.values import Interval
+from annot.base.stats.values import Interval
+from annot.publishing.report.cells import COEFFICIENT, Kind, number
+from annot.publishing.report.document import Table
+from annot.publishing.report.text import table_text, text_table, without_minus_zero
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import TOGETHER, Evaluated
-from annot.records import Qrel, ScoredDoc
-from annot.report.cells import COEFFICIENT, MEASURE, Number
-from annot.report.sections.runs import best_line, compared, holding
-from annot.report.verdict import Best, Reliability, Robustness, best
-from annot.report.words import sentence
+from annot.base.records import Qrel, ScoredDoc
+from annot.measuring.evaluation.evaluated import TOGETHER, Evaluated
+from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
+from annot.publishing.report.sections.runs import best_line, compared, holding
+from annot.publishing.report.verdict import Best, Reliability, Robustness, best
+from annot.publishing.report.words import sentence
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at:02}" for at in range(20)]

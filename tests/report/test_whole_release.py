@@ -11,10 +11,10 @@ from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
-from annot.release.croissant import croissant, release_tables
-from annot.release.leaks import Secret, leaks
-from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
-from annot.release.release_folder import bundle
+from annot.publishing.release.croissant import croissant, release_tables
+from annot.publishing.release.leaks import Secret, leaks
+from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown
+from annot.publishing.release.release_folder import bundle
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 

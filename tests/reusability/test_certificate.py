@@ -9,16 +9,16 @@ from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
-from annot.ordering import ranked
-from annot.pooling import draw, extended
-from annot.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
-from annot.report.certificate import terminal
-from annot.reusability.certificate import certify, verdict_of
-from annot.reusability.halves import BOUNDS, HALVINGS, split_halves
-from annot.reusability.own_finds import Loss, finds_of, losses
-from annot.reusability.reductions import reductions
-from annot.reusability.scoring import standing
-from annot.stats.seeding import generator
+from annot.base.ordering import ranked
+from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
+from annot.base.stats.seeding import generator
+from annot.measuring.reusability.certificate import certify, verdict_of
+from annot.measuring.reusability.halves import BOUNDS, HALVINGS, split_halves
+from annot.measuring.reusability.own_finds import Loss, finds_of, losses
+from annot.measuring.reusability.reductions import reductions
+from annot.measuring.reusability.scoring import standing
+from annot.pools.pooling import draw, extended
+from annot.publishing.report.certificate import terminal
 from scipy.stats import kendalltau, t
 
 Runs = dict[str, dict[str, tuple[ScoredDoc, ...]]]

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.records import Assessor, Query
+from annot.base.records import Assessor, Query
 from annot.store.database import Store, open_store
 from annot.store.people import put_assessors
 from annot.store.queries import put_queries

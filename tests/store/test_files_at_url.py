@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.records import Paper
-from annot.settings.sections import MachineSettings
-from annot.shards import map_shards
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings.sections import MachineSettings
+from annot.base.shards import map_shards
 from annot.store import files_at_url
 from annot.store.files_at_url import fetch_file, local_copy, put_files, sha256_of
 from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow.parquet
-from annot.records import Paper
+from annot.base.records import Paper
 from annot.store.paper_columns import groups_of, known_ids, read_columns
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import read_papers

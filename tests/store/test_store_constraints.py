@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from annot.errors import StoreError
-from annot.records import Adjudication, Judgement
+from annot.base.errors import StoreError
+from annot.base.records import Adjudication, Judgement
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.base import TABLES
 from annot.store.database import Store, open_store

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from annot.errors import MissingInput, StoreError
-from annot.records import Assessor, Judgement, Query, Returned
+from annot.base.errors import MissingInput, StoreError
+from annot.base.records import Assessor, Judgement, Query, Returned
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
@@ -374,10 +374,10 @@ KILLED = """
 import sys
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
-from annot.records import Query
+from annot.base.records import Query
 from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.queries import put_queries
-from annot.records import Query
+from annot.base.records import Query
 with open_store(sys.argv[1]) as store, store.begin() as session:
     replace_labels(session, (FacetLabels(f"p{n}", ("method",), "carried") for n in range(20_000)))
     put_queries(session, [Query("p1-method", "p1", "method", (0,))])

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError, StoreError
-from annot.records import Adjudication, Judgement, Query
+from annot.base.errors import InputError, StoreError
+from annot.base.records import Adjudication, Judgement, Query
 from annot.store import adjudications, facet_labels, judgements, queries
 from annot.store.database import Store, connect_store, open_store
 from annot.store.dump import Dumped, drop_tables, dump, load, row_counts

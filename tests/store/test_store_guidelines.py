@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from annot.records import Asked, Assessor, Judgement, Query
+from annot.base.records import Asked, Assessor, Judgement, Query
 from annot.store import guidelines, judgements, people, projects, queries
 from annot.store.database import Store, open_store
 from annot.store.guidelines import SentGuidelines, note_shown, read_shown, record_guidelines

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.errors import StoreError
+from annot.base.errors import StoreError
 from annot.store import facet_labels, judgements, people, pools, projects, queries, runs
 from annot.store import migrations as known
 from annot.store.adjudications import read_adjudications

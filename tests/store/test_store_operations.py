@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from annot.errors import InputError, MissingInput, StoreError
-from annot.records import Addition, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
+from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.records import Addition, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
 from annot.store import facet_labels, people, pools, projects, queries, runs
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels

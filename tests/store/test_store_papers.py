@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from annot.errors import InputError, MissingInput
-from annot.records import Paper
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import corpus_sha256, count_papers, find_papers, paper_ids, read_papers
 from hypothesis import given, settings
@@ -180,7 +180,7 @@ def test_two_writers_of_one_file_refuse_each_other(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from annot.records import Paper
+from annot.base.records import Paper
 from annot.store.paper_writing import PaperWriter
 with PaperWriter(Path(sys.argv[1])) as writer:
     for n in range(12_000):

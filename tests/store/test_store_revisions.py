@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from annot.errors import InputError
-from annot.records import OLDER, Adjudication, Judgement
+from annot.base.errors import InputError
+from annot.base.records import OLDER, Adjudication, Judgement
 from annot.store import adjudications, judgements
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store

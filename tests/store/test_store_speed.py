@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from annot.records import Draw, Judgement, Pool, PoolEntry, Source
+from annot.base.records import Draw, Judgement, Pool, PoolEntry, Source
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.errors import InputError
-from annot.records import Asked, Assignment, Judgement
+from annot.base.errors import InputError
+from annot.base.records import Asked, Assignment, Judgement
 from annot.store import judgements, people, projects, trials
 from annot.store.database import Store
 from annot.store.hidden_gold import read_hidden

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.errors import BusyError, StoreError
+from annot.base.errors import BusyError, StoreError
 from annot.store import study_lock
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, replace_labels

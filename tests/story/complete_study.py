@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
-from annot.exchange.task_keys import task_keys
+from annot.base.records import Assessor
+from annot.judging.exchange.task_keys import task_keys
 from annot.labelstudio import server
-from annot.records import Assessor
 from annot.steps import adjudicate, pull, push
 from annot.store import people
 from annot.store import projects as projects_on_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annot.records import Adjudication, Judgement
+from annot.base.records import Adjudication, Judgement
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

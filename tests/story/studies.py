@@ -21,7 +21,7 @@ from typing import Any
 
 import httpx
 from annot.demo import packaged
-from annot.exchange.task_keys import task_keys
+from annot.judging.exchange.task_keys import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError, MissingInput
-from annot.report.terminal import told
+from annot.base.errors import InputError, MissingInput
+from annot.publishing.report.terminal import told
 from annot.steps import gold as gold_pairs
 from annot.steps import train
 from annot.store import trials

@@ -11,14 +11,14 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.exchange import auditing
-from annot.exchange.audited_projects import Audited, of_project
-from annot.exchange.connection import connect
-from annot.exchange.rounds import own_tasks
-from annot.exchange.shown import changed_tasks
+from annot.base.records import Asked
+from annot.judging.exchange import auditing
+from annot.judging.exchange.audited_projects import Audited, of_project
+from annot.judging.exchange.connection import connect
+from annot.judging.exchange.rounds import own_tasks
+from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.studio_records import PulledTask
-from annot.records import Asked
 from annot.steps import adjudicate, audit, pull, push
 from annot.store import projects
 from annot.store.database import open_store

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.base.records import Asked
 from annot.labelstudio.annotations import write_result
-from annot.records import Asked
-from annot.release import collection_facts
+from annot.publishing.release import collection_facts
 from annot.steps import pull, push
 from annot.store import judgements
 from annot.store.database import open_store

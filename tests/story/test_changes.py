@@ -16,11 +16,11 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.errors import MissingInput, StudioError
+from annot.base.errors import MissingInput, StudioError
+from annot.base.records import Assessor
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.gateway import Gateway
-from annot.records import Assessor
 from annot.steps import assessor as assessors
 from annot.steps import plan, pull, push
 from annot.store import judgements, people

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.facets.query_sentences import facet_sentences
+from annot.base.records import Query
+from annot.corpus.facets.query_sentences import facet_sentences
 from annot.labelstudio.accounts import read_passwords
-from annot.records import Query
 from annot.steps import assessor as assessors
 from annot.steps import audit, push
 from annot.steps import facets_corrections as corrections

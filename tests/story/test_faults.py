@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import delivery, gateway, patience
 from annot.steps import adjudicate, pull, push
 from annot.store import adjudications, judgements

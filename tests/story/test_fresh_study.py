@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.agreement.tables import TOGETHER
+from annot.base.records import Query
 from annot.demo import simulated_people
-from annot.records import Query
+from annot.measuring.agreement.tables import TOGETHER
 from annot.steps import (
     adjudicate,
     agreement,

@@ -9,7 +9,7 @@ from functools import partial
 
 import httpx
 import pytest
-from annot.exchange import connection
+from annot.judging.exchange import connection
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec

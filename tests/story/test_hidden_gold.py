@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.errors import MissingInput
-from annot.exchange.connection import connect
-from annot.report.terminal import told
+from annot.base.errors import MissingInput
+from annot.judging.exchange.connection import connect
+from annot.publishing.report.terminal import told
 from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
 from annot.steps import gold as gold_pairs
 from annot.store import people

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.records import Assessor
+from annot.base.records import Assessor
 from annot.steps import pull
 from annot.steps.assessor_silent import silent
 from annot.store import judgements, people

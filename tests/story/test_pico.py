@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import controls
-from annot.release.questions import answer_sheet, questions
+from annot.publishing.release.questions import answer_sheet, questions
 from annot.steps import adjudicate, corpus, facets, plan, pull, push, qrels, query, release, report
 from annot.steps.init import init
 from annot.store import facet_labels

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.errors import StudioError
-from annot.exchange import hints
-from annot.exchange.hints import listening
+from annot.base.errors import StudioError
+from annot.judging.exchange import hints
+from annot.judging.exchange.hints import listening
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.project_verbs import ANSWERED
 from annot.labelstudio.studio_records import PulledTask

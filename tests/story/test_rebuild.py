@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.records import Source
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import write_result
-from annot.records import Source
 from annot.store import judgements, people, queries
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import read_labels

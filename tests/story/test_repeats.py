@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.exchange import connection
+from annot.judging.exchange import connection
+from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.labelstudio.gateway import Gateway
-from annot.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.steps import adjudicate, agreement, pull, push, qrels
 from annot.steps import agreement_assessors as diagnosis
 from annot.store import people

@@ -14,7 +14,7 @@ from typing import Any
 import command_line
 import httpx
 import pytest
-from annot.study.measured import agreement_of
+from annot.measuring.measured import agreement_of
 from annot.study.snapshot import read_snapshot
 from command_line import Result
 from fixtures_studio import GUARD, Studio

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.exchange.whose_server import studio_folder
+from annot.judging.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
-from annot.release.identities import secrets_of
-from annot.release.judging_facts import isolation_of
+from annot.publishing.release.identities import secrets_of
+from annot.publishing.release.judging_facts import isolation_of
 from annot.steps import audit
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace

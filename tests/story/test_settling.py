@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.labelstudio.annotations import write_result
-from annot.report.terminal import told
-from annot.report.traced import describe
+from annot.publishing.report.terminal import told
+from annot.publishing.report.traced import describe
 from annot.steps import adjudicate, pull, push, qrels, status, trace
 from annot.steps import assessor as assessors
 from annot.store import adjudications

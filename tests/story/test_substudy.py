@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError, MissingInput
-from annot.report.terminal import told
+from annot.base.errors import InputError, MissingInput
+from annot.publishing.report.terminal import told
 from annot.steps import qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.trec import read_run
-from annot.pooling import MANUAL
+from annot.pools.pooling import MANUAL
 from annot.steps import evaluate, plan, plan_check, pool_add, pool_facts, pool_topup, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.evaluation.measures import evaluate, mean_over_folds
+from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
+from annot.measuring.evaluation.measures import evaluate, mean_over_folds
 from annot.ranking.methods import Bench, rank_pool
+from annot.ranking.systems import terms
+from annot.ranking.systems.registry import SYSTEMS
+from annot.ranking.systems.system import Topic
+from annot.ranking.systems.terms import TermSystem
 from annot.ranking.wordvectors import WordVectors
-from annot.records import Paper, Qrel
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
-from annot.systems import terms
-from annot.systems.registry import SYSTEMS
-from annot.systems.system import Topic
-from annot.systems.terms import TermSystem
 from command_line import annot_done
 from indexed import bench_of, decomposed
 from sklearn.decomposition import TruncatedSVD

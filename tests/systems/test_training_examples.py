@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Paper
 from annot.formats.citing_text import CitingText, Context
-from annot.records import Paper
-from annot.systems.training.cocitations import LeftOut, Limits, Said, Share, gather, mixed, read_mix
-from annot.systems.training.examples import Example, Examples, as_record
-from annot.systems.training.making import (
+from annot.ranking.systems.training.cocitations import LeftOut, Limits, Said, Share, gather, mixed, read_mix
+from annot.ranking.systems.training.examples import Example, Examples, as_record
+from annot.ranking.systems.training.making import (
     chosen_sets,
     cloze,
     contexts_of,
@@ -23,7 +23,7 @@ from annot.systems.training.making import (
     triplets,
     with_negatives,
 )
-from annot.systems.training.recipes import RECIPES, recipe_of
+from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 
 CORPUS = {"a", "b", "c", "d"}
 LIMITS = Limits(5, 12, ("Computer Science",))

@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 from annot.ranking.methods import EMPTY_SCORE
-from annot.systems import alignment
-from annot.systems.aspire import align_by
-from annot.systems.sentence_vectors import SentenceVectors
-from annot.systems.system import Topic
-from annot.systems.transport import TOLERANCE, by_attention, by_transport, plans
+from annot.ranking.systems import alignment
+from annot.ranking.systems.aspire import align_by
+from annot.ranking.systems.sentence_vectors import SentenceVectors
+from annot.ranking.systems.system import Topic
+from annot.ranking.systems.transport import TOLERANCE, by_attention, by_transport, plans
 
 EPS = 1 / 20
 

@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.errors import InputError
-from annot.records import Query
-from annot.trials.sequence import Pair, query_by_query
-from annot.trials.substudy import draw
+from annot.base.errors import InputError
+from annot.base.records import Query
+from annot.judging.trials.sequence import Pair, query_by_query
+from annot.judging.trials.substudy import draw
 
 FACETS = ("background", "method")
 PERCENT, KAPPA = 0.73, 0.63

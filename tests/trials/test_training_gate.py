@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from annot.records import Asked, Decision, Query
-from annot.stats.values import Estimate, Interval, Undefined
-from annot.trials.hidden_gold import draw_hidden, with_hidden
-from annot.trials.training import batches_of, draw_gold, sequence_of, verdict
+from annot.base.records import Asked, Decision, Query
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.judging.trials.hidden_gold import draw_hidden, with_hidden
+from annot.judging.trials.training import batches_of, draw_gold, sequence_of, verdict
 
 FACETS = ("background", "method")
 QUERIES = [Query(f"p{at}-{facet}", f"p{at}", facet, ()) for at in range(4) for facet in FACETS]

@@ -32,18 +32,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from annot.errors import AnnotError, InputError, UndefinedStatistic
-    from annot.library.agreeing import MeasuredAgreement, alpha, measure_agreement
-    from annot.library.drawing import DrawnPools, draw_pool
-    from annot.library.evaluating import MeasuredRuns, evaluate, read_qrels, read_run
-    from annot.library.opening import OpenStudy, open_study
+    from annot.api.agreeing import MeasuredAgreement, alpha, measure_agreement
+    from annot.api.drawing import DrawnPools, draw_pool
+    from annot.api.evaluating import MeasuredRuns, evaluate, read_qrels, read_run
+    from annot.api.opening import OpenStudy, open_study
+    from annot.base.errors import AnnotError, InputError, UndefinedStatistic
 else:
     _NAMES_OF = {
-        "annot.errors": ("AnnotError", "InputError", "UndefinedStatistic"),
-        "annot.library.agreeing": ("MeasuredAgreement", "alpha", "measure_agreement"),
-        "annot.library.drawing": ("DrawnPools", "draw_pool"),
-        "annot.library.evaluating": ("MeasuredRuns", "evaluate", "read_qrels", "read_run"),
-        "annot.library.opening": ("OpenStudy", "open_study"),
+        "annot.base.errors": ("AnnotError", "InputError", "UndefinedStatistic"),
+        "annot.api.agreeing": ("MeasuredAgreement", "alpha", "measure_agreement"),
+        "annot.api.drawing": ("DrawnPools", "draw_pool"),
+        "annot.api.evaluating": ("MeasuredRuns", "evaluate", "read_qrels", "read_run"),
+        "annot.api.opening": ("OpenStudy", "open_study"),
     }
     _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

@@ -14,7 +14,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from annot.records import Adjudication, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
+from annot.base.records import Adjudication, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, queries, runs
 from annot.store.base import TABLES
 from annot.store.database import open_store

@@ -13,6 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from annot import __version__
+from annot.base.cores import limited
+from annot.base.errors import AnnotError, MissingInput
 from annot.cli.options import (
     CsvOption,
     JsonOption,
@@ -25,8 +27,6 @@ from annot.cli.options import (
 )
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
-from annot.cores import limited
-from annot.errors import AnnotError, MissingInput
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -191,11 +191,11 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
 
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """What is next in the study, behind every command of the way and every other that changes the study."""
-    from annot.study.next_step import OF_THE_WAY
+    from annot.judging.next_step import OF_THE_WAY
 
     if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
         return
-    from annot.study.stage_facts import next_of
+    from annot.judging.stage_facts import next_of
     from annot.study.workspace import Workspace
 
     try:
@@ -252,7 +252,7 @@ def _with_shared_options(
         with missed(arguments.get("ws")), limited(processes), alone_in_it:
             answer = function(**arguments)
             if changes:
-                from annot.study.ledger import keep_ledger
+                from annot.judging.ledger import keep_ledger
 
                 keep_ledger(arguments["ws"])
         if answer is not None:

@@ -18,7 +18,7 @@ from annot.cli.options import (
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
-    from annot.study.pool_versions import Grown
+    from annot.pools.pool_versions import Grown
     from annot.study.workspace import Workspace
 
 
@@ -98,8 +98,8 @@ def pool_import_run(
 
     All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
     """
-    from annot.study.engine_runs import take_in
-    from annot.templating import counted
+    from annot.base.templating import counted
+    from annot.measuring.engine_runs import take_in
 
     imported = take_in(
         ws,

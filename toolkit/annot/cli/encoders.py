@@ -39,8 +39,8 @@ def encoder_contexts(
 
     What is left out is counted by reason.
     """
+    from annot.ranking.systems.training.cocitations import Limits
     from annot.steps import encoder_contexts as step
-    from annot.systems.training.cocitations import Limits
 
     limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
@@ -80,9 +80,9 @@ def encoder_examples(
 
     Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
     """
+    from annot.ranking.systems.training.cocitations import read_mix
+    from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_examples as step
-    from annot.systems.training.cocitations import read_mix
-    from annot.systems.training.recipes import recipe_of
 
     drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
     draw = step.Draw(*drawn, seed)
@@ -133,8 +133,8 @@ def encoder_train(
 
     Interrupted, the same command goes on from its last look at the dev examples.
     """
+    from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_train as step
-    from annot.systems.training.recipes import recipe_of
 
     given: dict[str, Any] = {"epochs": epochs, "batch": batch, "at_once": at_once, "warm_up": warm_up}
     given |= {

@@ -80,8 +80,8 @@ def plan_make(
     Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
     and after a push with --grow only.
     """
+    from annot.base.templating import counted
     from annot.steps import plan as step
-    from annot.templating import counted
 
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -118,8 +118,8 @@ def plan_withdraw(
     With --sent, the tasks of the named queries are deleted from Label Studio, too. It is asked first, and again just
     before the tasks are deleted: a query with an answer stays.
     """
+    from annot.base.templating import counted
     from annot.steps import plan_withdraw as step
-    from annot.templating import counted
 
     count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
     return Answer({"assignments": count}, f"{counted(count, 'assignment')} withdrawn")
@@ -282,8 +282,8 @@ def meeting(
     The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
     named. Pairs that somebody will be asked about again are left out.
     """
+    from annot.base.templating import counted
     from annot.steps import meeting as step
-    from annot.templating import counted
 
     written = step.write(ws, since=since, out=out)
     text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"

@@ -7,9 +7,9 @@ import os
 import sys
 from types import ModuleType
 
+from annot.base.errors import AnnotError
 from annot.cli.commands import app
 from annot.cli.output import say
-from annot.errors import AnnotError
 
 ROOMS = (
     *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "pulling", "settle", "trials", "runs"),

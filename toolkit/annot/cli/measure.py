@@ -60,8 +60,8 @@ def evaluate(
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
     Without files, convention or measure it also writes exports/evaluation.json.
     """
+    from annot.measuring.results import evaluation_data
     from annot.steps import evaluate as step
-    from annot.study.results import evaluation_data
 
     if against is not None:
         from annot.steps import against as published
@@ -99,9 +99,9 @@ def compare(
     ] = None,
 ) -> Answer:
     """Print which run is best and whether that is certain, which runs differ, and what so many queries can show."""
+    from annot.measuring.results import evaluation_data
     from annot.steps import compare as step
     from annot.steps.evaluate import chosen
-    from annot.study.results import evaluation_data
 
     measures = () if measure is None else (measure,)
     evaluated = step.compare(
@@ -123,8 +123,8 @@ def assessor_effect(
     ] = None,
 ) -> Answer:
     """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
+    from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
     from annot.steps import assessor_effect as step
-    from annot.study.measured import CONVENTION, MEASURE, N_RANDOM
 
     found = step.measure(
         ws,
@@ -156,8 +156,8 @@ def errors(ws: "Workspace") -> Answer:
     Irrelevant papers in the first fifth of a ranking, relevant ones in its lower half. Written again, it keeps what
     stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
     """
+    from annot.base.templating import counted
     from annot.steps import errors as step
-    from annot.templating import counted
 
     written = step.write(ws)
     return Answer(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")

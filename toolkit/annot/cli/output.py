@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import typer
 
+from annot.base.errors import AnnotError, FindingError
+from annot.base.records import Advance
 from annot.cli.waiting import WAITING
-from annot.errors import AnnotError, FindingError
-from annot.records import Advance
 
 
 class Answer(NamedTuple):
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
     name: str = ""
     """Of the data, where it is not the command's."""
     table: str = ""
-    """Its name in `annot.library.tidy.TABLES` where that is not the command's."""
+    """Its name in `annot.api.tidy.TABLES` where that is not the command's."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
@@ -60,21 +60,21 @@ def say(text: str) -> None:
 
 def table(block: str, rows: Iterable[object], **values: object) -> str:
     """A table for the terminal, as `tables.toml` declares it."""
-    from annot.report.terminal import printed
+    from annot.publishing.report.terminal import printed
 
     return printed(block, rows, **values)
 
 
 def told(name: str, **values: object) -> str:
     """The text of a command's template, `NAME.txt.j2`."""
-    from annot.report import terminal
+    from annot.publishing.report import terminal
 
     return terminal.told(name, **values)
 
 
 def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:
     """Notes to stderr; to stdout the text, or the versioned JSON object that carries the data, or its table as CSV."""
-    from annot.stats.values import to_json
+    from annot.base.stats.values import to_json
 
     for note in answer.notes:
         say(note)
@@ -86,7 +86,7 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
         # In JSON such a number is the character itself, so what a program reads stays the same.
         typer.echo(shown(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)))
     elif as_csv:
-        from annot.library.tidy import csv_text
+        from annot.api.tidy import csv_text
 
         text = csv_text(answer.table or command, to_json(answer.data))
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)

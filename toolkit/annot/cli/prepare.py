@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Answer, needs_a_person, progress, table, told
-from annot.errors import InputError
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -56,7 +56,7 @@ def corpus_add(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add papers from files, and print what the filters left out, by reason, and what was cleaned of the texts."""
-    from annot.report.words import sentences
+    from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
@@ -97,8 +97,8 @@ def facets_label(
 
     Where the model has other labels than the study, papers that came without any are listed, with what can be done.
     """
+    from annot.base.templating import counted
     from annot.steps import facets as step
-    from annot.templating import counted
 
     if leave_out:
         if model is not None:
@@ -149,7 +149,7 @@ def facets_push(
 @command("facets pull", server=True)
 def facets_pull(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
-    from annot.exchange.connection import away_finding
+    from annot.judging.exchange.connection import away_finding
     from annot.steps import facets_corrections as step
 
     with progress("reading corrections") as advance:
@@ -174,7 +174,7 @@ def query_sample(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
-    from annot.selection.sheet import SHEET
+    from annot.pools.selection.sheet import SHEET
     from annot.steps import query_sample as step
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
@@ -220,8 +220,8 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
+    from annot.base.templating import counted
     from annot.steps import query as step
-    from annot.templating import counted
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
@@ -241,8 +241,8 @@ def query_remove(
     ws: "Workspace", query: Annotated[str, argument("The id of the query.")], dry_run: DryRunOption = False
 ) -> Answer:
     """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
+    from annot.base.templating import counted
     from annot.steps import query as step
-    from annot.templating import counted
 
     removed = step.remove(ws, query, dry_run=dry_run)
     pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""

@@ -39,7 +39,7 @@ def report(
     out: OutOption = None,
 ) -> Answer:
     """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
-    from annot.report.text import table_text
+    from annot.publishing.report.text import table_text
     from annot.steps import report as step
 
     if table is not None:
@@ -52,7 +52,7 @@ def report(
 @command("datasheet")
 def datasheet(ws: "Workspace") -> Answer:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
-    from annot.release.answer_sheet import describe_open
+    from annot.publishing.release.answer_sheet import describe_open
     from annot.steps import datasheet as step
 
     written = step.write(ws)
@@ -124,7 +124,7 @@ def trace(
     document: Annotated[str, argument("A document id.")],
 ) -> Answer:
     """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
-    from annot.report.traced import describe
+    from annot.publishing.report.traced import describe
     from annot.steps import trace as step
 
     found = step.trace(ws, query, document)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annot.base.errors import AnnotError, InputError
 from annot.cli.commands import command, held
 from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
-from annot.errors import AnnotError, InputError
 
 if TYPE_CHECKING:
-    from annot.exchange.collecting import Seen
+    from annot.judging.exchange.collecting import Seen
     from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
@@ -56,8 +56,8 @@ def pull(
 
 def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     """The page of `annot status`; every: seconds between two pulls."""
-    from annot.report.status_page import Said
-    from annot.report.words import sentences
+    from annot.publishing.report.status_page import Said
+    from annot.publishing.report.words import sentences
     from annot.steps.status import status
     from annot.steps.status_page import StatusPage
 
@@ -69,8 +69,8 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 
 def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
-    from annot.exchange.hints import listening
-    from annot.exchange.recording import Pulled
+    from annot.judging.exchange.hints import listening
+    from annot.judging.exchange.recording import Pulled
     from annot.steps import pull as step
     from annot.steps.watch import watch
 

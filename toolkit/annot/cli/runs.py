@@ -81,7 +81,7 @@ def run_import(
 
     What is missing, foreign, there twice or tied is counted, with examples.
     """
-    from annot.evaluation.submission import Rules
+    from annot.ranking.submission import Rules
     from annot.steps import run_import as step
 
     imported = step.bring_in(

@@ -169,8 +169,8 @@ def qrels(
 
     Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
     """
+    from annot.base.templating import counted
     from annot.steps import qrels as step
-    from annot.templating import counted
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
     text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])

@@ -1,1 +1,4 @@
-"""The packaged demo corpus of fictional papers, and the assessors who are simulated on it."""
+"""The packaged corpus of fictional papers, the assessors simulated on it, and the whole way that `annot demo` goes.
+
+Uses the rooms up to `steps`. Begin with `whole_way`.
+"""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.stats.seeding import generator
 from annot.demo import packaged
-from annot.stats.seeding import generator
 
 COMMENT_RATE = 0.04
 SPREAD_OF_TIMES = 0.45

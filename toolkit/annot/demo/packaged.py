@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.study.workspace import write_file
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from annot.base.errors import InputError
+from annot.base.stats.seeding import generator
 from annot.demo import packaged
 from annot.demo.packaged import Latent
-from annot.errors import InputError
-from annot.stats.seeding import generator
 
 MOST = 3.0
 """Similarity runs from 0 to this, on the scale of the grades."""

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from annot.base.records import Advance, Asked, Query
+from annot.base.stats.seeding import generator
 from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
-from annot.exchange.connection import connect, open_accounts
-from annot.exchange.parcels import Parcel
-from annot.exchange.task_keys import task_keys
+from annot.judging.exchange.connection import connect, open_accounts
+from annot.judging.exchange.parcels import Parcel
+from annot.judging.exchange.task_keys import task_keys
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import DIFFERENCES
 from annot.labelstudio.controls import reasons as reasons_in
@@ -20,8 +22,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import split_key
-from annot.records import Advance, Asked, Query
-from annot.stats.seeding import generator
 from annot.steps import adjudicate, push
 from annot.store import people, projects
 from annot.store.database import Store, open_store

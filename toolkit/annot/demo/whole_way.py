@@ -12,13 +12,14 @@ from typing import Any
 
 import tomlkit
 
+from annot.base.errors import InputError
+from annot.base.records import Ranking, Source
+from annot.base.shards import Advance
 from annot.demo import packaged, simulated_people
 from annot.demo.cast import ADJUDICATOR, CAST
-from annot.errors import InputError
 from annot.formats.trec import read_run
-from annot.records import Ranking, Source
-from annot.release.answer_sheet import answers_file
-from annot.shards import Advance
+from annot.publishing.release.answer_sheet import answers_file
+from annot.ranking.systems.registry import USUAL
 from annot.steps import (
     adjudicate,
     agreement,
@@ -42,7 +43,6 @@ from annot.steps.init import init, settings_text
 from annot.store.database import open_store
 from annot.store.runs import Imported, put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
-from annot.systems.registry import USUAL
 
 NAME = "annot-demo"
 REPEATS = 0.08

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from annot.base.records import Paper, Pool, Qrel, Query
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines
-from annot.records import Paper, Pool, Qrel, Query
 
 SPLIT = "test"
 QRELS_COLUMNS = ("query-id", "corpus-id", "score")

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
 

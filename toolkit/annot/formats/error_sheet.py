@@ -7,9 +7,9 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from annot.base.names import near
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import guarded, read_columns
-from annot.names import near
 
 SHEET = "errors.csv"
 KEPT = ("query_id", "doc_id", "kind", "note")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 
 MOST_FAULTS = 1000
 """Reading stops here: a file with more faults is not a file of this format."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from annot.base.names import near
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import guarded, read_columns
-from annot.names import near
 
 COLUMNS = ("query_id", "doc_id", "grade", "why")
 

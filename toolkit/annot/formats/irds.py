@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.templating import render
 from annot.formats.beir import BeirFiles
-from annot.templating import render
 
 
 def dataset_id(name: str) -> str:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from annot.base.records import Adjudication, Decision, Judgement, Pool
 from annot.formats.cleaning import without_direction
 from annot.formats.json_lines import json_lines
-from annot.records import Adjudication, Decision, Judgement, Pool
 
 
 def write_judgements(

@@ -18,13 +18,13 @@ from pydantic import (
     model_validator,
 )
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.templating import counted
 from annot.formats.cleaned import Cleaned
 from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
-from annot.records import Paper
-from annot.templating import counted
 
 
 def read_papers(

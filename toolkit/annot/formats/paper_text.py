@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import near
+from annot.base.records import Paper
 from annot.formats.cleaned import Cleaned, cleaned
 from annot.formats.cleaning import clean, clean_all
 from annot.formats.sentences import PARAGRAPH, split_sentences
-from annot.names import near
-from annot.records import Paper
 
 _HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Addition, Assignment, Draw, Pool, PoolEntry
 from annot.formats.faults import Faults
 from annot.formats.json_lines import read_objects
-from annot.records import Addition, Assignment, Draw, Pool, PoolEntry
 
 HINT = "the file was changed by hand; take it from a backup"
 

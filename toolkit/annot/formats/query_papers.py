@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from annot.base.records import Query
 from annot.formats.faults import Faults, numbered
-from annot.records import Query
 
 QUERY_PAPERS_FILE = "query_papers.tsv"
 HEADER = "query_id\tquery_paper"

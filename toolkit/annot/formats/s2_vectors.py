@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Piece, read_lines
 from annot.formats.vector_blocks import ROWS, Block, Tally
 

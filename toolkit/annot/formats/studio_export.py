@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import near
 from annot.formats.faults import Faults, json_problem
 from annot.formats.judgements_file import NO_GRADE, FileJudgement
-from annot.names import near
 
 SKIPPED = "skipped"
 """The flag of an annotation that the person cancelled."""

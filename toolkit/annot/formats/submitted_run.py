@@ -16,11 +16,11 @@ from typing import Any
 
 import yaml
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import near
+from annot.base.records import ScoredDoc
 from annot.formats.faults import Faults, json_problem, numbered
 from annot.formats.trec import finite
-from annot.names import near
-from annot.records import ScoredDoc
 
 _RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")
 FIELDS = (

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from annot.base.ordering import WRITTEN, ranked
+from annot.base.records import Qrel, Ranking, ScoredDoc
 from annot.formats.faults import Faults, numbered
-from annot.ordering import WRITTEN, ranked
-from annot.records import Qrel, Ranking, ScoredDoc
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
 
     The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, rounded
-    to the digits of `annot.ordering`, then by id. Scores are finite numbers, higher is better.
+    to the digits of `annot.base.ordering`, then by id. Scores are finite numbers, higher is better.
     Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
     """
     faults = Faults(name)
@@ -59,7 +59,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
 
 
 def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
-    """The text of a run file: queries by id, documents as `annot.ordering.ranked` has them, ranks from 1.
+    """The text of a run file: queries by id, documents as `annot.base.ordering.ranked` has them, ranks from 1.
 
     Scores are written rounded, so documents may tie; every reader that keeps to score, then id, gets the same order.
     Raises InputError with every id or tag that is empty or has white space in it, every score that is not finite, and

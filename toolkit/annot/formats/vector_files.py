@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import near
 from annot.formats.vector_blocks import ROWS, Block, Tally
-from annot.names import near
 
 ID_COLUMNS = ("paper_id", "corpusid", "corpus_id", "doc_id", "id", "_id")
 VECTOR_COLUMNS = ("vector", "embedding", "vectors", "embeddings")

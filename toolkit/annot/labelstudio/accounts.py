@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio.refusals import asking
 
 PASSWORD_BYTES = 15

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from annot.base.records import OLDER, SUPERSEDED
 from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
-from annot.records import OLDER, SUPERSEDED
 
 _DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
 

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import refusals
 from annot.labelstudio.sealed_keys import TaskKeys
 

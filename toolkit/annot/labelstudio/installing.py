@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 
 VERSION = "1.23.2"
 """The screens' style names classes of this release; another one may move them."""

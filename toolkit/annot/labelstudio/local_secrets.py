@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio.accounts import read_passwords
 
 

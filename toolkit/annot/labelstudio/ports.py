@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 
 HOST = "127.0.0.1"
 FIRST_PORT = 8090

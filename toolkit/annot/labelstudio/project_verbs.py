@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import refusals
 from annot.labelstudio.door import PAGE_SIZE, READ, Door, integer, moment
 from annot.labelstudio.studio_records import ProjectSpec, StudioProject, labelling_url

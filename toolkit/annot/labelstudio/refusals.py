@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 
 _LONGEST_DETAIL = 600
 _CHECK_ADDRESS = "check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server"

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.templating import render
 from annot.labelstudio import controls
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import KEY, Payload
-from annot.templating import render
 
 
 def screen_of(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import httpx
 
-from annot.errors import StudioError
+from annot.base.errors import StudioError
 from annot.labelstudio import ports
 from annot.labelstudio.installing import ensure_installed, locked, tail
 from annot.labelstudio.patience import PatientClient

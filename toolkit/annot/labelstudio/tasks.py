@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from annot.base.records import Asked, Judgement, Paper, Query
 from annot.labelstudio.controls import COLUMN_KEYS, SENTENCE_LABEL, TEXT
-from annot.records import Asked, Judgement, Paper, Query
 
 LABELS_FROM = "sentence-labels"
 """Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.ranking.corpus import Statistics
 from annot.ranking.counts import Sparse
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.storage import as_arrays, as_strings, strings_of
+from annot.base.threads import in_threads
 from annot.ranking.counts import Sparse, count_run, row_sums
 from annot.ranking.shard import FIELDS, PER_RULE, Shard
-from annot.ranking.storage import as_arrays, as_strings, strings_of
-from annot.ranking.threads import in_threads
 from annot.ranking.tokens import Field, Rule, Strings, in_order, numbers
 
 Rows = NDArray[np.int64]

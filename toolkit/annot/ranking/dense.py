@@ -15,11 +15,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
-from annot.ranking.threads import Each, in_threads
+from annot.base.errors import InputError
+from annot.base.records import Ranking
+from annot.base.threads import Each, in_threads
 from annot.ranking.tokens import Strings
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
-from annot.records import Ranking
 
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]

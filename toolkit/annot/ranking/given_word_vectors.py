@@ -19,7 +19,7 @@ from typing import IO, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.ranking.tokens import RULES
 from annot.ranking.wordvectors import WordVectors, hashed
 

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.storage import Blocks
+from annot.base.threads import in_threads
 from annot.ranking import tfidf
 from annot.ranking.corpus import Corpus
 from annot.ranking.counts import Sparse
 from annot.ranking.memory import OVERHEAD, gigabytes
-from annot.ranking.storage import Blocks
-from annot.ranking.threads import in_threads
 from annot.ranking.vectors import Vectors
 
 DOCUMENTS = 5

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ordering import ranked
+from annot.base.ordering import ranked
+from annot.base.records import Ranking, ScoredDoc
+from annot.base.threads import Each, in_threads
 from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.counts import Sparse
 from annot.ranking.dense import VectorSource
-from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Field, Rule
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
-from annot.records import Ranking, ScoredDoc
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""

@@ -12,8 +12,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.storage import as_arrays, as_strings, strings_of
 from annot.ranking.counts import Sparse, count_pieces, count_tokens, document_frequency
-from annot.ranking.storage import as_arrays, as_strings, strings_of
 from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, tokenise, vocabulary
 
 FIELDS: tuple[Field, ...] = get_args(Field)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.records import Ranking
+from annot.base.threads import Each, in_threads
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.counts import BLOCK, Sparse, row_sums, run_of
-from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Field
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
-from annot.records import Ranking
 
 SETTINGS: dict[str, Any] = {
     "similarity": "cosine",

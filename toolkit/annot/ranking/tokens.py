@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.storage import strings_of
+from annot.base.storage import strings_of
 
 Rule = Literal["terms", "words"]
 Field = Literal["title", "abstract"]

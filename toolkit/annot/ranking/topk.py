@@ -1,8 +1,8 @@
 """The best k of a stream of scores, exact under the tie rule, without keeping every score.
 
-A document belongs to the best k by its rounded score and its id (`annot.ordering`), so what is kept while the blocks
-pass is everything that could still come in: all scores down to the k-th best, less the width of one rounding step and
-the error of the scores themselves.
+A document belongs to the best k by its rounded score and its id (`annot.base.ordering`), so what is kept while the
+blocks pass is everything that could still come in: all scores down to the k-th best, less the width of one rounding
+step and the error of the scores themselves.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ordering import SCORE_DIGITS, ranked
+from annot.base.ordering import SCORE_DIGITS, ranked
+from annot.base.records import Ranking, ScoredDoc
 from annot.ranking.tokens import Strings
-from annot.records import Ranking, ScoredDoc
 
 ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
 """No two numbers further apart than this, relative to the larger, round to the same `SCORE_DIGITS` digits."""

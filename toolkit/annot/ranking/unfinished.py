@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from gensim.models import Word2Vec
 
-from annot.errors import InputError
-from annot.ranking import storage
+from annot.base import storage
+from annot.base.errors import InputError
 
 KIND = "annot-unfinished-words-1"
 BETWEEN = 60.0

@@ -4,7 +4,7 @@
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
-    parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.study.encoding`)
+    parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.ranking.encoding`)
 
 `model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
@@ -29,13 +29,13 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Ranking
+from annot.base.storage import strings_in, strings_of
+from annot.base.threads import Each, in_threads
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, VectorSource, search
-from annot.ranking.storage import strings_in, strings_of
-from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings, numbers
-from annot.records import Ranking
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]

@@ -21,12 +21,12 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
-from annot.ranking import storage
+from annot.base import storage
+from annot.base.errors import InputError
+from annot.base.storage import strings_of
 from annot.ranking.corpus import Corpus
 from annot.ranking.counts import BLOCK, Sparse
 from annot.ranking.memory import OVERHEAD, gigabytes
-from annot.ranking.storage import strings_of
 from annot.ranking.tokens import Strings, numbers
 
 KIND = "annot-word-vectors-1"
@@ -192,7 +192,7 @@ def save(vectors: WordVectors, folder: Path) -> None:
 
 
 def load(folder: storage.Folder) -> WordVectors:
-    """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
+    """What `save` wrote. Raises MissingInput or InputError (`annot.base.storage.load`)."""
     stored = storage.load(folder, kind=KIND)
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 

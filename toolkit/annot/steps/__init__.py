@@ -1,1 +1,4 @@
-"""One module per arrow of the flow: read, compute, write."""
+"""The steps: read, compute, write. A command of the command line calls one of them.
+
+Uses the rooms up to `api`, and no step another. Begin with `pool`, `push` and `pull`.
+"""

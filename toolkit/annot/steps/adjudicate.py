@@ -6,7 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from annot.adjudication import (
+from annot.base.errors import MissingInput
+from annot.base.records import Adjudication, Advance, Asked, Source
+from annot.base.templating import counted
+from annot.judging.exchange.collecting import Found, Haul
+from annot.judging.exchange.material import instructions_of, material_of, tasks_of
+from annot.judging.exchange.parcels import Parcel
+from annot.judging.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced
+from annot.judging.exchange.sending import Pushed, push_parcels
+from annot.labelstudio.tasks import adjudicate_task
+from annot.store import adjudications, people, projects
+from annot.store.database import Store, open_store
+from annot.store.projects import Project
+from annot.study import guidelines
+from annot.study.adjudication import (
     WIDE,
     Pair,
     assign_adjudicators,
@@ -15,22 +28,9 @@ from annot.adjudication import (
     shown_order,
     unexplained_of,
 )
-from annot.errors import MissingInput
-from annot.exchange.collecting import Found, Haul
-from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.parcels import Parcel
-from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced
-from annot.exchange.sending import Pushed, push_parcels
-from annot.labelstudio.tasks import adjudicate_task
-from annot.records import Adjudication, Advance, Asked, Source
-from annot.store import adjudications, people, projects
-from annot.store.database import Store, open_store
-from annot.store.projects import Project
-from annot.study import guidelines
 from annot.study.made import note, states_of
 from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
-from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.evaluation.against import (
+from annot.base.errors import InputError
+from annot.base.names import near
+from annot.measuring.evaluation.against import (
     Beside,
     Published,
     beside,
@@ -16,13 +17,12 @@ from annot.evaluation.against import (
     shipped,
     shipped_text,
 )
-from annot.evaluation.evaluated import PRIMARY, TEST, TEST_FOLD, TOGETHER
-from annot.names import near
-from annot.report.text import table_text
-from annot.report.words import sentences, table
+from annot.measuring.evaluation.evaluated import PRIMARY, TEST, TEST_FOLD, TOGETHER
+from annot.measuring.measured import evaluation_of, read_run_files
+from annot.publishing.report.text import table_text
+from annot.publishing.report.words import sentences, table
 from annot.study.exports import exported_qrels
 from annot.study.given_files import given_text
-from annot.study.measured import evaluation_of, read_run_files
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

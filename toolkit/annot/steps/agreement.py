@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.agreement.ratings import IN_WORDS, POLICIES
-from annot.agreement.summaries import AgreementTable
-from annot.names import check_name
-from annot.report.sections.agreement import by_guidelines as of_guidelines
-from annot.report.sections.agreement import terminal
-from annot.report.text import table_text, wrapped
-from annot.report.words import sentences
+from annot.base.names import check_name
+from annot.measuring.agreement.ratings import IN_WORDS, POLICIES
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of
+from annot.measuring.results import agreement_file, keep
+from annot.publishing.report.sections.agreement import by_guidelines as of_guidelines
+from annot.publishing.report.sections.agreement import terminal
+from annot.publishing.report.text import table_text, wrapped
+from annot.publishing.report.words import sentences
 from annot.study.made import note
-from annot.study.measured import ByGuidelines, agreement_by_guidelines, agreement_of
-from annot.study.results import agreement_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

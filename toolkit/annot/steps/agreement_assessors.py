@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from annot.diagnosis.overview import Looked
-from annot.names import known_query
-from annot.report.sections.assessors import method, tables, told
-from annot.report.text import table_text, wrapped
-from annot.study.measured import assessors_of
+from annot.base.names import known_query
+from annot.measuring.diagnosis.overview import Looked
+from annot.measuring.measured import assessors_of
+from annot.publishing.report.sections.assessors import method, tables, told
+from annot.publishing.report.text import table_text, wrapped
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.exchange.connection import connect, open_accounts, refuse_shared
-from annot.exchange.whose_server import (
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import Assessor
+from annot.judging.exchange.connection import connect, open_accounts, refuse_shared
+from annot.judging.exchange.whose_server import (
     is_elsewhere,
     isolated,
     keep_address,
@@ -24,8 +26,6 @@ from annot.exchange.whose_server import (
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
-from annot.names import check_name
-from annot.records import Assessor
 from annot.store import adjudications, judgements, people
 from annot.store.database import open_store
 from annot.study.outcome import answered_of

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.assessor_effect.rankings import AssessorEffect
-from annot.errors import InputError
-from annot.evaluation.gradings import MEASURES
-from annot.names import check_name
-from annot.report.sections.effect import method, terminal
-from annot.report.text import table_text, wrapped
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.evaluation.gradings import MEASURES
+from annot.measuring.measured import assessor_effect_of, comparable_runs
+from annot.measuring.results import assessor_effect_file, keep
+from annot.publishing.report.sections.effect import method, terminal
+from annot.publishing.report.text import table_text, wrapped
 from annot.study.exports import exported_qrels
-from annot.study.measured import assessor_effect_of, comparable_runs
-from annot.study.results import assessor_effect_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

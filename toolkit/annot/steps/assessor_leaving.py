@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.errors import InputError, StudioError
-from annot.exchange.connection import connect
-from annot.exchange.handed_on import unpulled
-from annot.names import check_name
-from annot.planning.handing_on import HandedOn, hand_on
-from annot.records import Asked, Assessor
+from annot.base.errors import InputError, StudioError
+from annot.base.names import check_name
+from annot.base.records import Asked, Assessor
+from annot.judging.exchange.connection import connect
+from annot.judging.exchange.handed_on import unpulled
+from annot.judging.plan_file import plan_sha256, record_plan, write_plan
+from annot.judging.planning.handing_on import HandedOn, hand_on
+from annot.judging.settling import settling_of
 from annot.store import judgements, people, projects, returned
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
 from annot.study.outcome import answered_of
-from annot.study.plan_file import plan_sha256, record_plan, write_plan
-from annot.study.settling import settling_of
 from annot.study.workspace import Workspace
 
 

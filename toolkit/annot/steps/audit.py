@@ -6,29 +6,29 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annot.errors import MissingInput
-from annot.exchange import auditing
-from annot.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
-from annot.exchange.auditing import Finding, of_accounts, of_markers
-from annot.exchange.collecting import lines_of
-from annot.exchange.connection import on_servers
-from annot.exchange.met_projects import accounts_at, lost_with, meet, whose_accounts
-from annot.exchange.rounds import ROUNDS
-from annot.exchange.sending import counting
-from annot.exchange.whose_server import isolated
+from annot.base.errors import MissingInput
+from annot.base.records import Advance
+from annot.base.stats.values import to_json
+from annot.base.templating import counted
+from annot.judging.exchange import auditing
+from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
+from annot.judging.exchange.auditing import Finding, of_accounts, of_markers
+from annot.judging.exchange.collecting import lines_of
+from annot.judging.exchange.connection import on_servers
+from annot.judging.exchange.met_projects import accounts_at, lost_with, meet, whose_accounts
+from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.exchange.sending import counting
+from annot.judging.exchange.whose_server import isolated
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
-from annot.records import Advance
-from annot.stats.values import to_json
+from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, read_shown
 from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project
 from annot.study.outcome import outcome_of
-from annot.study.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.study.workspace import Workspace, write_file
-from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from annot.errors import InputError, StudioError
-from annot.exchange.connection import on_servers
-from annot.exchange.rounds import ROUNDS
+from annot.base.errors import InputError, StudioError
+from annot.base.records import Advance
+from annot.judging.exchange.connection import on_servers
+from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.ledger import keep_ledger
+from annot.judging.standing import files
 from annot.labelstudio.gateway import Gateway
-from annot.records import Advance
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
@@ -23,9 +25,7 @@ from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
 from annot.store.trials import TRIALS
 from annot.study.backing_up import write_backup
-from annot.study.ledger import keep_ledger
 from annot.study.made import note, states_of
-from annot.study.standing import files
 from annot.study.workspace import Workspace
 
 

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.adjudication import Pair
-from annot.browse.page import page
-from annot.browse.page_data import Errors, System, page_data
-from annot.errors import InputError, MissingInput
-from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
-from annot.evaluation.measures import TIES, evaluate
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper, Qrel, Ranking
+from annot.corpus.corpus_facts import has_corpus
 from annot.formats.matches import Match
-from annot.records import Paper, Qrel, Ranking
-from annot.report.study import Study
+from annot.judging.under_way import under_way
+from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.measures import TIES, evaluate
+from annot.measuring.matched import matches_file, matches_of
+from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
+from annot.publishing.browse.page import page
+from annot.publishing.browse.page_data import Errors, System, page_data
+from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
-from annot.study.corpus_facts import has_corpus
+from annot.study.adjudication import Pair
 from annot.study.error_kinds import read_kinds
 from annot.study.made import note
-from annot.study.matched import matches_file, matches_of
-from annot.study.measured import CONVENTION, MEASURE, comparable_runs
 from annot.study.snapshot import snapshot_of
-from annot.study.under_way import under_way
 from annot.study.workspace import Workspace, write_file
 
 BROWSE_FILE = "browse.html"

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from annot.base.shards import Advance, Engine, map_shards
+from annot.corpus.citation_pieces import EdgeReader
+from annot.corpus.corpus_facts import recorded_sha256
+from annot.corpus.corpus_rejects import Rejects
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
-from annot.shards import Advance, Engine, map_shards
 from annot.store.citations import ABOUT, FOLDER, MANIFEST
-from annot.study.citation_pieces import EdgeReader
-from annot.study.corpus_facts import recorded_sha256
-from annot.study.corpus_rejects import Rejects
 from annot.study.given_files import check_files
 from annot.study.workspace import Workspace, sha256_of, write_manifest
 

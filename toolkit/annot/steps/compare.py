@@ -6,20 +6,20 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import TIES
-from annot.library.tidy import csv_text
-from annot.names import check_name
-from annot.report.document import Document, Section
-from annot.report.latex import latex
-from annot.report.markdown import markdown
-from annot.report.sections.runs import best_line, compared, drawing, pairs
-from annot.report.text import table_text
+from annot.api.tidy import csv_text
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.measures import TIES
+from annot.measuring.measured import demonstrations, evaluation_of, read_run_files
+from annot.measuring.results import evaluation_data
+from annot.publishing.report.document import Document, Section
+from annot.publishing.report.latex import latex
+from annot.publishing.report.markdown import markdown
+from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs
+from annot.publishing.report.text import table_text
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
-from annot.study.measured import demonstrations, evaluation_of, read_run_files
-from annot.study.results import evaluation_data
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 

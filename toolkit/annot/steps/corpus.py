@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from annot.corpus_filters import Tally
+from annot.base.records import Source
+from annot.base.shards import Advance, Engine, map_shards
+from annot.corpus.cleanings import CleaningCount, Cleanings
+from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
+from annot.corpus.corpus_filters import Tally
+from annot.corpus.corpus_lots import LotReader, known_marks, lots_of
+from annot.corpus.corpus_rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
-from annot.records import Source
-from annot.shards import Advance, Engine, map_shards
+from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.cleanings import CleaningCount, Cleanings
-from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
-from annot.study.corpus_lots import LotReader, known_marks, lots_of
-from annot.study.corpus_rejects import Rejects
 from annot.study.given_files import check_files
-from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace, sha256_of
 
 REPORTED = 10

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.release.answer_sheet import OpenQuestion, answers_file, ask, open_questions, read_answers
-from annot.release.collection_facts import Terms, facts_of
-from annot.release.prose import datasheet_html, datasheet_markdown
-from annot.study.corpus_facts import corpus_facts
+from annot.corpus.corpus_facts import corpus_facts
+from annot.measuring.measured import agreement_of
+from annot.pools.pool_origins import origins_of
+from annot.publishing.release.answer_sheet import OpenQuestion, answers_file, ask, open_questions, read_answers
+from annot.publishing.release.collection_facts import Terms, facts_of
+from annot.publishing.release.prose import datasheet_html, datasheet_markdown
 from annot.study.made import note
-from annot.study.measured import agreement_of
-from annot.study.pool_origins import origins_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 

@@ -13,14 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from annot import __version__
-from annot.errors import AnnotError, StudioError
-from annot.exchange.connection import connect
-from annot.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
+from annot.base.errors import AnnotError, StudioError
+from annot.judging.exchange.connection import connect
+from annot.judging.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
+from annot.judging.standing import database_files
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
 from annot.store.database import open_store
 from annot.study.backup_manifest import ASIDE
-from annot.study.standing import database_files
 from annot.study.workspace import Workspace
 
 FREE_BYTES = 2 * 10**9

@@ -7,20 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.errors import InputError
-from annot.names import check_name, near
+from annot.base.errors import InputError
+from annot.base.names import check_name, near
+from annot.base.shards import Engine
+from annot.base.templating import counted
 from annot.ranking.dense import Metric
+from annot.ranking.encoded import weights_folder
+from annot.ranking.encoding import Encoding
+from annot.ranking.index import Advance
+from annot.ranking.paper_vectors import check_replaceable, check_set_name
+from annot.ranking.systems.abstracts import SYSTEMS
+from annot.ranking.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
+from annot.ranking.systems.weights import Weights, digest_of
 from annot.ranking.vectors import Precision
-from annot.shards import Engine
-from annot.study.encoded import weights_folder
-from annot.study.encoding import Encoding
-from annot.study.index import Advance
-from annot.study.paper_vectors import check_replaceable, check_set_name
 from annot.study.workspace import Workspace
-from annot.systems.abstracts import SYSTEMS
-from annot.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
-from annot.systems.weights import Weights, digest_of
-from annot.templating import counted
 
 KNOWN = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
 
@@ -107,7 +107,7 @@ def _metric(name: str) -> Metric:
 
 def _device(asked: str | None, folder: Path) -> str:
     # The libraries load for seconds: only here, once all else is known to be right.
-    from annot.systems.reading import prepare_libraries, usable_device
+    from annot.ranking.systems.reading import prepare_libraries, usable_device
 
     prepare_libraries(folder)
     return str(usable_device(asked))

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import near
 from annot.formats.citing_text import CitingText, Window, read_citing_texts
 from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import json_lines
-from annot.names import near
+from annot.ranking.index import Advance
+from annot.ranking.systems.training.cocitations import Cocitations, Limits, gather
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
-from annot.study.index import Advance
 from annot.study.workspace import Workspace, write_file
-from annot.systems.training.cocitations import Cocitations, Limits, gather
 
 WINDOWS: tuple[Window, ...] = ("sentence", "paragraph")
 

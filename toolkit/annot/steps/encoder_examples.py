@@ -12,18 +12,14 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
+from annot.corpus.corpus_facts import with_citations
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines, read_models
-from annot.records import Paper
-from annot.store.database import open_store
-from annot.store.papers import find_papers, paper_ids, read_papers
-from annot.store.queries import read_queries
-from annot.study.corpus_facts import with_citations
-from annot.study.workspace import Workspace
-from annot.systems.training.cocitations import Papers, Said, Share
-from annot.systems.training.examples import DEV, TRAIN, Example, as_record
-from annot.systems.training.making import (
+from annot.ranking.systems.training.cocitations import Papers, Said, Share
+from annot.ranking.systems.training.examples import DEV, TRAIN, Example, as_record
+from annot.ranking.systems.training.making import (
     Drawn,
     chosen_sets,
     cloze,
@@ -33,7 +29,11 @@ from annot.systems.training.making import (
     triplets,
     with_negatives,
 )
-from annot.systems.training.recipes import Recipe
+from annot.ranking.systems.training.recipes import Recipe
+from annot.store.database import open_store
+from annot.store.papers import find_papers, paper_ids, read_papers
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
 
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 

@@ -13,18 +13,18 @@ from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annot.errors import BusyError, InputError
-from annot.report.figures import learning_curve
-from annot.study.encoded import weights_folder
-from annot.study.index import Advance
+from annot.base.errors import BusyError, InputError
+from annot.publishing.report.figures import learning_curve
+from annot.ranking.encoded import weights_folder
+from annot.ranking.index import Advance
+from annot.ranking.systems.encoders import Encode, sentence_encoder
+from annot.ranking.systems.reading import load
+from annot.ranking.systems.registry import system_named
+from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
+from annot.ranking.systems.training.loop import Length, Point, Progress, Tell, length_of, train
+from annot.ranking.systems.training.recipes import Recipe
+from annot.ranking.systems.weights import Reading, Weights, digest_of
 from annot.study.workspace import Workspace, sha256_of, write_file
-from annot.systems.encoders import Encode, sentence_encoder
-from annot.systems.reading import load
-from annot.systems.registry import system_named
-from annot.systems.training.examples import DEV, TRAIN, Examples
-from annot.systems.training.loop import Length, Point, Progress, Tell, length_of, train
-from annot.systems.training.recipes import Recipe
-from annot.systems.weights import Reading, Weights, digest_of
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
 """What lies beside the weights: what they depend on, and how the loss went."""

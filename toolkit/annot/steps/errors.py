@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.adjudication import Pair
-from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.corpus.corpus_facts import has_corpus
 from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
+from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.measuring.measured import comparable_runs
 from annot.store import papers
-from annot.study.corpus_facts import has_corpus
+from annot.study.adjudication import Pair
 from annot.study.error_kinds import read_entered
 from annot.study.exports import refuse_unfinished
-from annot.study.measured import comparable_runs
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annot.evaluation.evaluated import AVERAGES, Evaluated
-from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.names import check_name
-from annot.report.sections.runs import best_line, terminal
-from annot.report.text import table_text
+from annot.base.names import check_name
+from annot.measuring.evaluation.evaluated import AVERAGES, Evaluated
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
+from annot.measuring.measured import evaluation_of, read_run_files
+from annot.measuring.restated import with_restated
+from annot.measuring.results import evaluation_file, keep
+from annot.publishing.report.sections.runs import best_line, terminal
+from annot.publishing.report.text import table_text
 from annot.study.exports import exported_qrels
 from annot.study.made import note
-from annot.study.measured import evaluation_of, read_run_files
-from annot.study.restated import with_restated
-from annot.study.results import evaluation_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

@@ -10,24 +10,24 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from annot.errors import InputError
-from annot.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
-from annot.facets.crf import train as train_model
-from annot.facets.query_sentences import offered_facets
-from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
-from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
-from annot.records import Advance, Source
-from annot.settings import Settings
-from annot.shards import Engine, map_shards
+from annot.base.errors import InputError
+from annot.base.records import Advance, Source
+from annot.base.settings import Settings
+from annot.base.shards import Engine, map_shards
+from annot.corpus.corpus_facts import write_corpus_manifest
+from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
+from annot.corpus.facets.crf import train as train_model
+from annot.corpus.facets.query_sentences import offered_facets
+from annot.corpus.facets.scores import ConfidentScore, LabelScores, by_confidence, score
+from annot.corpus.facets.training import LabelledAbstract, read_labelled, without_held_out
+from annot.corpus.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
 from annot.store.paper_columns import groups_for
 from annot.store.paper_writing import remove_papers
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, put_import
-from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.given_files import given_bytes, given_text
-from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
 

@@ -8,29 +8,29 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.connection import Away, away_finding, away_notes, on_servers
-from annot.exchange.corrected_labels import Correction, correction_of
-from annot.exchange.locating import locate, marker_of
-from annot.exchange.material import check_labels
-from annot.exchange.parcels import Parcel, check_spec, private_words, spec_of
-from annot.exchange.sending import bring_project
-from annot.exchange.whose_server import isolated, people_with_servers
+from annot.base.errors import InputError, MissingInput, StudioError
+from annot.base.names import check_name
+from annot.base.records import Advance, Paper, Query, Source
+from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.judging.exchange.connection import Away, away_finding, away_notes, on_servers
+from annot.judging.exchange.corrected_labels import Correction, correction_of
+from annot.judging.exchange.locating import locate, marker_of
+from annot.judging.exchange.material import check_labels
+from annot.judging.exchange.parcels import Parcel, check_spec, private_words, spec_of
+from annot.judging.exchange.sending import bring_project
+from annot.judging.exchange.whose_server import isolated, people_with_servers
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions, label_instructions_html
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
-from annot.names import check_name
-from annot.records import Advance, Paper, Query, Source
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.projects import Project
 from annot.store.queries import put_queries, read_queries
 from annot.study import guidelines
-from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace
 
 

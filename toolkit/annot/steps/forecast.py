@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from annot.report.forecast import describe as describe
-from annot.study.progress import Look, progress_of
+from annot.judging.progress import Look, progress_of
+from annot.publishing.report.forecast import describe as describe
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

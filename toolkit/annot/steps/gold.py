@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError, MissingInput
-from annot.exchange.material import material_of
+from annot.base.errors import InputError, MissingInput
 from annot.formats.gold_file import GoldLine, read_gold, write_gold
+from annot.judging.exchange.material import material_of
+from annot.judging.settling import settling_of
+from annot.judging.trial_answers import HIDDEN, TRAIN, by_person
+from annot.judging.trials.hidden_gold import draw_hidden
+from annot.judging.trials.sequence import assigned
+from annot.judging.trials.training import draw_gold
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.settling import settling_of
-from annot.study.trials import HIDDEN, TRAIN, by_person
 from annot.study.workspace import Workspace, write_file
-from annot.trials.hidden_gold import draw_hidden
-from annot.trials.sequence import assigned
-from annot.trials.training import draw_gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
 
 def describe(made: GoldSet) -> str:
     """The gold pairs as text for the terminal."""
-    from annot.report.terminal import aligned
+    from annot.publishing.report.terminal import aligned
 
     rows = [
         ("gold pairs", f"{made.pairs}, {made.added} of them new"),

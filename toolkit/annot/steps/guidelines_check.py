@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from annot.errors import FindingError
+from annot.base.errors import FindingError
+from annot.corpus.corpus_facts import has_corpus
+from annot.judging import guideline_faults
+from annot.judging.guideline_faults import CheckedGuidelines
 from annot.store import papers
-from annot.study import guideline_faults
-from annot.study.corpus_facts import has_corpus
-from annot.study.guideline_faults import CheckedGuidelines
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 

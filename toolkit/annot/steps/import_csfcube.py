@@ -11,18 +11,18 @@ from pathlib import Path
 import tomlkit
 from sqlmodel import Session
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.records import Adjudication, Assessor, Assignment, Source
+from annot.corpus.cleanings import CleaningCount, Cleanings
+from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.cleaned import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
-from annot.planning.drawing import plan_lines
-from annot.records import Adjudication, Assessor, Assignment, Source
-from annot.report.words import sentences
+from annot.judging.planning.drawing import plan_lines
+from annot.publishing.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
-from annot.study.cleanings import CleaningCount, Cleanings
-from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file

@@ -7,22 +7,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.folds.grouped import as_splits
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import Paper, Qrel, Query
+from annot.base.settings import Settings
+from annot.corpus.named_rows import queries_of
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 from annot.formats.relish import read_relish
 from annot.formats.trec import read_qrels
-from annot.names import check_name
-from annot.records import Paper, Qrel, Query
-from annot.selection.topics_as_papers import topics_as_papers
-from annot.settings import Settings
+from annot.judging.brought_in import bring_in, refuse_other_work
+from annot.measuring.folds.grouped import as_splits
+from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
-from annot.study.brought_in import bring_in, refuse_other_work
 from annot.study.given_files import check_files
-from annot.study.named_rows import queries_of
 from annot.study.workspace import Workspace
 
 WHO = "a1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from annot.facets.query_sentences import check_facet
+from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
-from annot.study.brought_in import ImportedJudgements, bring_in
+from annot.judging.brought_in import ImportedJudgements, bring_in
 from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace
 

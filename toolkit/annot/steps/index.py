@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
-from annot.errors import FindingError, InputError
+from annot.base.errors import FindingError, InputError
+from annot.pools.pool_design import design_of_settings
+from annot.publishing.report.terminal import printed, told
+from annot.ranking.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
+from annot.ranking.index_inventory import Part, damaged, faults_of, parts_of
+from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
-from annot.report.terminal import printed, told
-from annot.study.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
-from annot.study.index_inventory import Part, damaged, faults_of, parts_of
-from annot.study.index_parts import WHOLE, lacks_averages, lacks_shards
-from annot.study.pool_design import design_of_settings
 from annot.study.workspace import Workspace
 
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import tomlkit
 
-from annot.errors import InputError, MissingInput
-from annot.settings import Settings
-from annot.settings.sections import CONTROL
+from annot.base.errors import InputError, MissingInput
+from annot.base.settings import Settings
+from annot.base.settings.sections import CONTROL
+from annot.base.templating import render
 from annot.store.database import open_store
 from annot.study.backup_manifest import BACKUPS
 from annot.study.missing_parts import missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
-from annot.templating import render
 
 IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")

@@ -7,24 +7,24 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError, MissingInput
-from annot.exchange.connection import connect
-from annot.exchange.rounds import ROUNDS
-from annot.exchange.whose_server import is_elsewhere, isolated, passwords_file, studio_folder
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name
+from annot.base.records import Assessor
+from annot.base.templating import render
+from annot.judging.exchange.connection import connect
+from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.exchange.whose_server import is_elsewhere, isolated, passwords_file, studio_folder
+from annot.judging.letters import Addressee, Role, addressees
 from annot.labelstudio import server
 from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.studio_records import labelling_url
-from annot.names import check_name
-from annot.records import Assessor
-from annot.report.words import listed
+from annot.publishing.report.words import listed
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.store.told import Kind, Told, note_told
-from annot.study.letters import Addressee, Role, addressees
 from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
-from annot.templating import render
 
 TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
 THEIR_WORDS: dict[Role, str] = {"judge": "the comments that you write", "adjudicate": "the reasons that you write"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.errors import InputError
-from annot.names import check_name, known_query
+from annot.base.errors import InputError
+from annot.base.names import check_name, known_query
+from annot.judging.withdrawn import TABLES, Withdrawn, lines_withdrawn, withdrawn_of
 from annot.store.database import open_store
 from annot.store.people import read_assessors
 from annot.store.queries import read_queries
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
-from annot.study.withdrawn import TABLES, Withdrawn, lines_withdrawn, withdrawn_of
 from annot.study.workspace import Workspace
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.report.html import page
-from annot.report.markdown import markdown
-from annot.report.meeting import Said, meeting_page
+from annot.base.moments import moment_given
+from annot.corpus.corpus_facts import has_corpus
+from annot.judging.guideline_faults import criteria_of, read_pages
+from annot.judging.meeting import meeting_of
+from annot.publishing.report.html import page
+from annot.publishing.report.markdown import markdown
+from annot.publishing.report.meeting import Said, meeting_page
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.facet_labels import read_labels
-from annot.study.corpus_facts import has_corpus
-from annot.study.guideline_faults import criteria_of, read_pages
-from annot.study.meeting import meeting_of
-from annot.study.moments import moment_given
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
 

@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from annot.diagnosis.findings import papers_needed
-from annot.errors import InputError, MissingInput
-from annot.names import check_name, known_query
-from annot.planning.drawing import draw_plan
-from annot.planning.too_small import papers_by_facet, papers_shared
-from annot.records import Assignment, Query
-from annot.report.words import sentences
-from annot.stats.clustered import FEWEST_QUERIES
-from annot.stats.medians import fewest_for_median
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name, known_query
+from annot.base.records import Assignment, Query
+from annot.base.stats.clustered import FEWEST_QUERIES
+from annot.base.stats.medians import fewest_for_median
+from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.planning.drawing import draw_plan
+from annot.judging.planning.too_small import papers_by_facet, papers_shared
+from annot.measuring.diagnosis.findings import papers_needed
+from annot.pools.growth import refuse_growth
+from annot.publishing.report.words import sentences
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.growth import refuse_growth
-from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.errors import MissingInput
-from annot.planning.checking import Overlap, faults_of, overlaps
+from annot.base.errors import MissingInput
+from annot.judging.plan_file import PLAN_FILE, plan_sha256
+from annot.judging.planning.checking import Overlap, faults_of, overlaps
+from annot.judging.settling import settling_of
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
-from annot.study.plan_file import PLAN_FILE, plan_sha256
-from annot.study.settling import settling_of
 from annot.study.workspace import Workspace, sha256_of
 
 

@@ -6,29 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.agreement.coefficients import COEFFICIENTS, TITLES
-from annot.agreement.joint import JointGrades, joint_grades, units_of
-from annot.agreement.joint import coefficient as coefficient_of
-from annot.agreement.joint import interval as interval_of
-from annot.agreement.ratings import IN_WORDS, ratings_of
-from annot.errors import MissingInput
-from annot.forecast.design import ALL, Together, pool_size, simulate_design
-from annot.forecast.hours import seconds_of, times
-from annot.forecast.outlook import Design, DesignForecast, Rules
-from annot.names import check_name
-from annot.planning.hidden_repeats import FEWEST_FOR_REPEATS
-from annot.pooling import CITED
-from annot.report.terminal import told
-from annot.report.words import sentences
-from annot.stats.values import Undefined
+from annot.base.errors import MissingInput
+from annot.base.names import check_name
+from annot.base.stats.values import Undefined
+from annot.base.templating import counted
+from annot.judging.planning.hidden_repeats import FEWEST_FOR_REPEATS
+from annot.judging.progress import rules_of, settled_of
+from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
+from annot.measuring.agreement.joint import coefficient as coefficient_of
+from annot.measuring.agreement.joint import interval as interval_of
+from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
+from annot.measuring.forecast.design import ALL, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import seconds_of, times
+from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.pools.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
+from annot.pools.pooling import CITED
+from annot.publishing.report.terminal import told
+from annot.publishing.report.words import sentences
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
-from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
-from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
-from annot.templating import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.connection import on_servers
+from annot.base.errors import InputError, MissingInput, StudioError
+from annot.base.names import known_query
+from annot.base.records import Asked, Assignment
+from annot.judging.exchange.connection import on_servers
+from annot.judging.plan_file import record_plan, write_plan
+from annot.judging.planning.handing_on import renumbered
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
-from annot.names import known_query
-from annot.planning.handing_on import renumbered
-from annot.records import Asked, Assignment
 from annot.store import judgements, people, pools, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
 from annot.store.queries import read_queries
-from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
 
 OCCASIONS = (1, 2)

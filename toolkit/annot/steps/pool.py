@@ -8,26 +8,13 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
-from annot.errors import MissingInput
+from annot.base.errors import MissingInput
+from annot.base.records import Draw, Pool, Query
+from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
-from annot.pooling import CITED, shares
-from annot.ranking.small_corpora import trained_on_few
-from annot.records import Draw, Pool, Query
-from annot.report.terminal import told
-from annot.report.words import sentences
-from annot.store import papers, pools, projects
-from annot.store.database import open_store
-from annot.store.queries import read_queries
-from annot.study.admission import (
-    admissions,
-    as_recorded,
-    passed_over_in,
-    recorded_admissions,
-    write_admissions,
-)
-from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import draw_pools, write_pools
-from annot.study.frozen_rankings import (
+from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
+from annot.pools.drawn_pools import draw_pools, write_pools
+from annot.pools.frozen_rankings import (
     Rankings,
     joined,
     lines_of,
@@ -37,13 +24,10 @@ from annot.study.frozen_rankings import (
     refuse_other_corpus,
     write_rankings,
 )
-from annot.study.growth import PoolChange, pool_changes, refuse_growth
-from annot.study.index import Advance
-from annot.study.made import note, states_of
-from annot.study.named_pools import papers_named
-from annot.study.near_duplicates import near_duplicates
-from annot.study.paper_vectors import absent_by_default
-from annot.study.pool_design import (
+from annot.pools.growth import PoolChange, pool_changes, refuse_growth
+from annot.pools.named_pools import papers_named
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import (
     PoolDesign,
     asked_design,
     design_of_settings,
@@ -52,7 +36,17 @@ from annot.study.pool_design import (
     usual_design,
     without,
 )
-from annot.study.ranked_corpus import rank_corpus
+from annot.pools.pooling import CITED, shares
+from annot.pools.ranked_corpus import rank_corpus
+from annot.publishing.report.terminal import told
+from annot.publishing.report.words import sentences
+from annot.ranking.index import Advance
+from annot.ranking.paper_vectors import absent_by_default
+from annot.ranking.small_corpora import trained_on_few
+from annot.store import papers, pools, projects
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annot.errors import InputError
-from annot.pooling import MANUAL, extended
-from annot.records import Addition, Pool
-from annot.report.words import sentences
-from annot.shards import Advance
-from annot.store import papers, pools
-from annot.store.database import open_store
-from annot.store.queries import read_queries
-from annot.study.drawn_pools import write_pools
-from annot.study.frozen_rankings import needed, read_rankings
-from annot.study.named_pools import papers_named
-from annot.study.near_duplicates import near_duplicates
-from annot.study.pool_design import recorded_designs
-from annot.study.pool_versions import (
+from annot.base.errors import InputError
+from annot.base.records import Addition, Pool
+from annot.base.shards import Advance
+from annot.pools.drawn_pools import write_pools
+from annot.pools.frozen_rankings import needed, read_rankings
+from annot.pools.named_pools import papers_named
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pool_versions import (
     Grown,
     GrownPool,
     grown_pools,
@@ -28,6 +23,11 @@ from annot.study.pool_versions import (
     record_version,
     refuse_without_reason,
 )
+from annot.pools.pooling import MANUAL, extended
+from annot.publishing.report.words import sentences
+from annot.store import papers, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 

@@ -6,22 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 
-from annot.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of
-from annot.records import Pool, Query, Ranking
-from annot.report.terminal import told
-from annot.shards import Advance
-from annot.stats.values import Estimate, Undefined
+from annot.base.records import Pool, Query, Ranking
+from annot.base.shards import Advance
+from annot.base.stats.values import Estimate, Undefined
+from annot.corpus.corpus_facts import papers_of
+from annot.judging.progress import rules_of
+from annot.measuring.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of
+from annot.pools.admission import admissions, as_recorded, recorded_admissions
+from annot.pools.drawn_pools import draw_pools
+from annot.pools.frozen_rankings import needed, read_rankings
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import asked_design, design_of_settings, recorded_designs, usual_design
+from annot.publishing.report.terminal import told
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.admission import admissions, as_recorded, recorded_admissions
-from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import draw_pools
-from annot.study.frozen_rankings import needed, read_rankings
-from annot.study.near_duplicates import near_duplicates
 from annot.study.outcome import outcome_of
-from annot.study.pool_design import asked_design, design_of_settings, recorded_designs, usual_design
-from annot.study.progress import rules_of
 from annot.study.workspace import Workspace
 
 DEPTHS = (5, 10, 13, 20, 33, 50)

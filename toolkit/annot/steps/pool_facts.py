@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annot.errors import FindingError, MissingInput
-from annot.pooling import CITED, as_of
-from annot.records import Pool
-from annot.report.terminal import told
-from annot.shards import Advance
+from annot.base.errors import FindingError, MissingInput
+from annot.base.records import Pool
+from annot.base.shards import Advance
+from annot.corpus.corpus_facts import has_corpus, papers_of
+from annot.pools.admission import Admission
+from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
+from annot.pools.frozen_rankings import needed, read_rankings
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
+from annot.pools.pool_origins import drawn_rankings, passed_over
+from annot.pools.pooling import CITED, as_of
+from annot.publishing.report.terminal import told
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
-from annot.study.admission import Admission
-from annot.study.corpus_facts import has_corpus, papers_of
-from annot.study.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
-from annot.study.frozen_rankings import needed, read_rankings
-from annot.study.pool_design import recorded_designs
-from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
-from annot.study.pool_origins import drawn_rankings, passed_over
 from annot.study.workspace import Workspace
 
 

@@ -8,26 +8,18 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from annot.errors import InputError, MissingInput
-from annot.names import near
-from annot.pooling import CITED, MANUAL, as_of, extended
-from annot.ranking.methods import LSA, METHODS
-from annot.records import Addition, Pool, Ranking
-from annot.report.words import sentences
-from annot.store import pools
-from annot.store.database import open_store
-from annot.store.queries import read_queries
-from annot.study.admission import admissions, as_recorded, recorded_admissions, write_admissions
-from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import write_pools
-from annot.study.engine_runs import take_in
-from annot.study.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
-from annot.study.imported_rankings import imported_methods
-from annot.study.index import Advance
-from annot.study.named_pools import papers_named
-from annot.study.near_duplicates import near_duplicates
-from annot.study.pool_design import recorded_designs
-from annot.study.pool_versions import (
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import near
+from annot.base.records import Addition, Pool, Ranking
+from annot.corpus.corpus_facts import papers_of
+from annot.measuring.engine_runs import take_in
+from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
+from annot.pools.drawn_pools import write_pools
+from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
+from annot.pools.named_pools import papers_named
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pool_versions import (
     Grown,
     GrownPool,
     grown_pools,
@@ -38,7 +30,15 @@ from annot.study.pool_versions import (
     record_version,
     refuse_unasked,
 )
-from annot.study.ranked_corpus import rank_corpus
+from annot.pools.pooling import CITED, MANUAL, as_of, extended
+from annot.pools.ranked_corpus import rank_corpus
+from annot.publishing.report.words import sentences
+from annot.ranking.imported_rankings import imported_methods
+from annot.ranking.index import Advance
+from annot.ranking.methods import LSA, METHODS
+from annot.store import pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from annot.exchange.collecting import Haul, Seen
-from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced_judgement
-from annot.exchange.trials import without_hidden_gold
-from annot.records import Advance, Source
+from annot.base.records import Advance, Source
+from annot.judging.exchange.collecting import Haul, Seen
+from annot.judging.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced_judgement
+from annot.judging.exchange.trials import without_hidden_gold
+from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.overtaken import overtaken_of, told_overtaken
-from annot.study.trials import hidden_gold_of, hidden_on_record
 from annot.study.workspace import Workspace
 
 

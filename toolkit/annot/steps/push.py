@@ -6,16 +6,18 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from annot.errors import MissingInput
-from annot.exchange.connection import Away, away_notes, on_servers
-from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
-from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.parcels import Parcel, check_parcels
-from annot.exchange.sending import Pushed, Sent, push_parcels
+from annot.base.errors import MissingInput
+from annot.base.records import Advance, Asked
+from annot.judging.exchange.connection import Away, away_notes, on_servers
+from annot.judging.exchange.handed_on import Withdrawn, withdraw_handed_on
+from annot.judging.exchange.material import instructions_of, material_of, tasks_of
+from annot.judging.exchange.parcels import Parcel, check_parcels
+from annot.judging.exchange.sending import Pushed, Sent, push_parcels
+from annot.judging.plan_file import record_plan, write_plan
+from annot.judging.planning.handing_on import give_back
+from annot.judging.trials.hidden_gold import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
-from annot.planning.handing_on import give_back
-from annot.records import Advance, Asked
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines
@@ -26,9 +28,7 @@ from annot.study import guidelines
 from annot.study.guideline_versions import to_send
 from annot.study.made import note, states_of
 from annot.study.outcome import answered_of
-from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
-from annot.trials.hidden_gold import with_hidden
 
 
 def push(ws: Workspace, *, dry_run: bool, advance: Advance, guidelines_changed: str | None = None) -> Pushed:

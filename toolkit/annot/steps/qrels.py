@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.measuring.restated import topups
 from annot.store.accepted import accept
 from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
 from annot.study.outcome import outcome_of
-from annot.study.restated import topups
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

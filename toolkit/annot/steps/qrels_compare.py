@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.evaluation.evaluated import TOGETHER
-from annot.evaluation.two_qrels import TwoQrels, compare_qrels
+from annot.base.errors import InputError
 from annot.formats.trec import read_qrels
-from annot.report.text import table_text
-from annot.report.words import sentence, table
+from annot.measuring.evaluation.evaluated import TOGETHER
+from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
+from annot.measuring.measured import comparable_runs, evaluation_of
+from annot.publishing.report.text import table_text
+from annot.publishing.report.words import sentence, table
 from annot.study.given_files import given_text
-from annot.study.measured import comparable_runs, evaluation_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.facets.query_sentences import check_facet, make_query, sentence_numbers
+from annot.base.errors import InputError
+from annot.base.names import check_name, known_query
+from annot.base.records import Paper, Query
+from annot.corpus.corpus_facts import has_corpus, labels_of, papers_of
+from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
-from annot.names import check_name, known_query
-from annot.records import Paper, Query
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
-from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from annot.errors import InputError, MissingInput
-from annot.folds.grouped import as_splits, grouped_folds
-from annot.folds.leaks import find_leaks, near_copies
-from annot.records import Paper, Query
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper, Query
+from annot.corpus.corpus_facts import has_corpus
+from annot.measuring.folds.grouped import as_splits, grouped_folds
+from annot.measuring.folds.leaks import find_leaks, near_copies
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.corpus_facts import has_corpus
 from annot.study.workspace import Workspace
 
 

@@ -11,23 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annot.errors import InputError, MissingInput
-from annot.facets.query_sentences import make_query, offered_facets
-from annot.records import Source
-from annot.report.words import sentences
-from annot.selection.choosing import Distribution
-from annot.selection.choosing import choose as choose_evenly
-from annot.selection.sampling import Sample, periods_of
-from annot.selection.sampling import sample as draw_sample
-from annot.selection.sheet import SheetRow, read_sheet, write_sheet
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Source
+from annot.base.templating import render
+from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.corpus.facets.query_sentences import make_query, offered_facets
+from annot.pools.selection.choosing import Distribution
+from annot.pools.selection.choosing import choose as choose_evenly
+from annot.pools.selection.sampling import Sample, periods_of
+from annot.pools.selection.sampling import sample as draw_sample
+from annot.pools.selection.sheet import SheetRow, read_sheet, write_sheet
+from annot.publishing.report.words import sentences
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
-from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
-from annot.templating import render
 
 
 @dataclass(frozen=True, slots=True)

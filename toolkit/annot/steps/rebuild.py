@@ -12,30 +12,30 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, MissingInput, StoreError, StudioError
-from annot.exchange.adopting import Adopted, adopt_projects, own_projects
-from annot.exchange.connection import on_servers
-from annot.exchange.whose_server import people_with_servers
-from annot.facets.query_sentences import facet_sentences
+from annot.base.errors import InputError, MissingInput, StoreError, StudioError
+from annot.base.records import Addition, Assessor, Assignment, Pool, Query
+from annot.base.templating import counted
+from annot.corpus.corpus_facts import labels_of
+from annot.corpus.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
+from annot.judging.exchange.adopting import Adopted, adopt_projects, own_projects
+from annot.judging.exchange.connection import on_servers
+from annot.judging.exchange.whose_server import people_with_servers
+from annot.judging.ledger import LedgerFile, read_ledger_file
+from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.gateway import Gateway
-from annot.pooling import CITED, MANUAL
-from annot.records import Addition, Assessor, Assignment, Pool, Query
+from annot.pools.frozen_rankings import lines_of
+from annot.pools.pooling import CITED, MANUAL
 from annot.store import people, pools, queries
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
 from annot.store.judgements import read_judgements
 from annot.store.ledger import Ledger, copy_revisions, put_ledger, read_ledger
 from annot.store.task_secret import keep_secret, read_secret
-from annot.study.corpus_facts import labels_of
-from annot.study.frozen_rankings import lines_of
-from annot.study.ledger import LedgerFile, read_ledger_file
 from annot.study.old_database import database_of, newest_backup
-from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
-from annot.templating import counted
 
 LATER_SECONDS = 2.0
 """An answer that was last changed so long after it was made was given more than once."""

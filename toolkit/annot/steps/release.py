@@ -9,29 +9,29 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from annot.errors import FindingError, InputError
+from annot.base.errors import FindingError, InputError
+from annot.base.records import Paper
+from annot.base.settings.sections import CollectionSettings
+from annot.base.stats.values import Undefined
+from annot.base.templating import counted
+from annot.corpus.corpus_facts import corpus_facts, has_corpus
 from annot.formats.irds import dataset_id
-from annot.records import Paper
-from annot.release.answer_sheet import describe_open, open_questions, read_answers
-from annot.release.collection_facts import Terms, facts_of
-from annot.release.identities import secrets_of, telling_pseudonyms
-from annot.release.leaks import addresses, leaks
-from annot.release.licences import licence as licence_named
-from annot.release.release_folder import bundle, check_folder, restore_folder, write_folder
-from annot.release.released_files import release_files, run_files
-from annot.report.pages import report_files
-from annot.report.study import Study
-from annot.settings.sections import CollectionSettings
-from annot.stats.values import Undefined
+from annot.judging.own_words import consent, own_words
+from annot.pools.admission import drawn_citations
+from annot.publishing.release.answer_sheet import describe_open, open_questions, read_answers
+from annot.publishing.release.collection_facts import Terms, facts_of
+from annot.publishing.release.identities import secrets_of, telling_pseudonyms
+from annot.publishing.release.leaks import addresses, leaks
+from annot.publishing.release.licences import licence as licence_named
+from annot.publishing.release.release_folder import bundle, check_folder, restore_folder, write_folder
+from annot.publishing.release.released_files import release_files, run_files
+from annot.publishing.report.pages import report_files
+from annot.publishing.report.study import Study
 from annot.store import papers
-from annot.study.admission import drawn_citations
-from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
-from annot.study.own_words import consent, own_words
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
-from annot.templating import counted
 
 NEEDED = {
     "creators": "the names of its makers, as they want to be named in public",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.names import check_name
-from annot.report.document import Table
-from annot.report.pages import REPORT_FILE, report_files
-from annot.report.sections import tables
-from annot.report.study import Study
+from annot.base.names import check_name
+from annot.publishing.report.document import Table
+from annot.publishing.report.pages import REPORT_FILE, report_files
+from annot.publishing.report.sections import tables
+from annot.publishing.report.study import Study
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file

@@ -18,17 +18,17 @@ from pathlib import Path, PurePosixPath
 
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.settings import read_settings
+from annot.base.errors import InputError
+from annot.base.settings import read_settings
+from annot.judging.standing import database_files, own_files, top_level
+from annot.pools.chain import broken_links
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
 from annot.store.study_lock import alone
 from annot.study.archive import unpack
 from annot.study.backing_up import free_name, write_backup
 from annot.study.backup_manifest import ASIDE, BACKUPS, DATABASE, FILES, Contents, is_kept
-from annot.study.chain import broken_links
 from annot.study.made import note, states_of
-from annot.study.standing import database_files, own_files, top_level
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
 
 SHOWN = 5

@@ -12,11 +12,11 @@ from typing import Literal
 
 from sqlmodel import Session
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import known_query, near
+from annot.base.records import Judgement, Returned, Source
 from annot.formats.faults import Faults
 from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
-from annot.names import known_query, near
-from annot.records import Judgement, Returned, Source
 from annot.store import judgements, people, projects, returned
 from annot.store.database import open_store
 from annot.store.queries import read_queries

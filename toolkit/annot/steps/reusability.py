@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from annot.errors import MissingInput
-from annot.evaluation.evaluated import PRIMARY
-from annot.evaluation.measures import TIES, evaluate
-from annot.records import Qrel
-from annot.report.certificate import certificate_page, terminal
-from annot.report.html import page
-from annot.report.markdown import markdown
-from annot.report.study import Study
-from annot.report.text import table_text
-from annot.reusability.certificate import Certificate, Runs, certify
-from annot.reusability.scoring import Score
-from annot.stats.values import Undefined, to_json
+from annot.base.errors import MissingInput
+from annot.base.records import Qrel
+from annot.base.stats.values import Undefined, to_json
+from annot.measuring.evaluation.evaluated import PRIMARY
+from annot.measuring.evaluation.measures import TIES, evaluate
+from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
+from annot.measuring.results import as_text, keep
+from annot.measuring.reusability.certificate import Certificate, Runs, certify
+from annot.measuring.reusability.scoring import Score
+from annot.pools.pool_origins import drawn_rankings
+from annot.publishing.report.certificate import certificate_page, terminal
+from annot.publishing.report.html import page
+from annot.publishing.report.markdown import markdown
+from annot.publishing.report.study import Study
+from annot.publishing.report.text import table_text
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels
-from annot.study.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
-from annot.study.pool_origins import drawn_rankings
-from annot.study.results import as_text, keep
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
 

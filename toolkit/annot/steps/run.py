@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Ranking, Source
 from annot.formats.trec import write_run
+from annot.measuring.matched import write_matches
+from annot.measuring.ranked_pools import GIVEN_UP, RankedPools, systems_of
+from annot.publishing.report.words import sentences
+from annot.ranking.index import Advance
 from annot.ranking.small_corpora import trained_on_few
-from annot.records import Ranking, Source
-from annot.report.words import sentences
+from annot.ranking.systems.registry import SYSTEMS, USUAL
+from annot.ranking.systems.system import System, Topic
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.index import Advance
 from annot.study.made import note, states_of
-from annot.study.matched import write_matches
-from annot.study.ranked_pools import GIVEN_UP, RankedPools, systems_of
 from annot.study.workspace import Workspace, write_file
-from annot.systems.registry import SYSTEMS, USUAL
-from annot.systems.system import System, Topic
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,21 +12,21 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, MissingInput
-from annot.evaluation.evaluated import CHANCE
-from annot.evaluation.submission import Finding, Rules, look, refused, settled
-from annot.facets.query_sentences import check_facet
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name
+from annot.base.records import Query, ScoredDoc, Source
+from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
-from annot.names import check_name
+from annot.measuring.evaluation.evaluated import CHANCE
+from annot.measuring.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.ranking.methods import BASELINES
-from annot.records import Query, ScoredDoc, Source
+from annot.ranking.submission import Finding, Rules, look, refused, settled
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.errors import InputError, MissingInput
-from annot.names import known_query
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import known_query
+from annot.measuring.matched import matches_file, matches_of
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.queries import read_queries
-from annot.study.matched import matches_file, matches_of
 from annot.study.workspace import Workspace
 
 

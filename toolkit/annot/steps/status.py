@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from annot.judging.next_step import next_step
+from annot.judging.stage import stage_of
+from annot.judging.stage_facts import facts_of
+from annot.judging.withdrawn import withdrawn_of
 from annot.store.database import open_store
-from annot.study.next_step import next_step
 from annot.study.overtaken import overtaken_of
-from annot.study.stage import stage_of
-from annot.study.stage_facts import facts_of
-from annot.study.withdrawn import withdrawn_of
 from annot.study.workspace import Workspace
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from annot.report.status_page import LEAST_PAPERS, Said, page
-from annot.report.text import bar, share_done
+from annot.judging.by_day import by_day
+from annot.judging.progress import AgreementSoFar, Look, papers_with_complete_pairs, progress_of
+from annot.publishing.report.status_page import LEAST_PAPERS, Said, page
+from annot.publishing.report.text import bar, share_done
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.study.by_day import by_day
-from annot.study.progress import AgreementSoFar, Look, papers_with_complete_pairs, progress_of
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError, MissingInput
-from annot.exchange.connection import connect, open_accounts
-from annot.exchange.whose_server import (
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Assessor
+from annot.judging.exchange.connection import connect, open_accounts
+from annot.judging.exchange.whose_server import (
     is_elsewhere,
     isolated,
     passwords_file,
@@ -20,7 +21,6 @@ from annot.exchange.whose_server import (
     studio_folders,
 )
 from annot.labelstudio import installing, memory, server
-from annot.records import Assessor
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

@@ -11,29 +11,29 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, MissingInput
-from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
-from annot.exchange.parcels import Parcel
-from annot.exchange.recording import Pulled
-from annot.exchange.rounds import ROUNDS as MANNERS
-from annot.exchange.sending import Pushed, push_parcels
-from annot.exchange.trials import pull_answers
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name
+from annot.base.records import Advance, Asked
+from annot.corpus.corpus_facts import papers_of
 from annot.formats.full_texts import read_full_texts, write_full_texts
+from annot.judging.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
+from annot.judging.exchange.parcels import Parcel
+from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.rounds import ROUNDS as MANNERS
+from annot.judging.exchange.sending import Pushed, push_parcels
+from annot.judging.exchange.trials import pull_answers
+from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, TRIAL, Report, on_record, plan_of, substudy_of
+from annot.judging.trial_answers import current_answers, grades_of
+from annot.judging.trials.sequence import assigned, query_by_query
+from annot.judging.trials.substudy import draw as draw_pairs
+from annot.judging.trials.substudy import plan_lines
 from annot.labelstudio.tasks import full_text_task
-from annot.names import check_name
-from annot.records import Advance, Asked
 from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study import guidelines
-from annot.study.corpus_facts import papers_of
 from annot.study.outcome import outcome_of
-from annot.study.substudy import HINT, ON_RECORD, ROUNDS, TRIAL, Report, on_record, plan_of, substudy_of
-from annot.study.trials import current_answers, grades_of
 from annot.study.workspace import Workspace, write_file, write_manifest
-from annot.trials.sequence import assigned, query_by_query
-from annot.trials.substudy import draw as draw_pairs
-from annot.trials.substudy import plan_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def report(ws: Workspace) -> Report:
 
 def describe_plan(planned: Planned) -> str:
     """The plan as text for the terminal."""
-    from annot.report.terminal import aligned
+    from annot.publishing.report.terminal import aligned
 
     rows = [
         ("pairs", f"{planned.pairs}, for {planned.assessor}"),

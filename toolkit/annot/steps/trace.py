@@ -11,19 +11,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import known_query
+from annot.base.records import Assignment, Draw, Paper, Pool, Source
+from annot.corpus.corpus_facts import has_corpus, recorded_sha256
 from annot.formats.trec import TrecRun, read_run
-from annot.names import known_query
-from annot.pooling import came_in
-from annot.records import Assignment, Draw, Paper, Pool, Source
-from annot.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
+from annot.pools.pooling import came_in
+from annot.publishing.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.store.shown_opinions import ShownOpinions, read_opinions, shown_at
-from annot.study.corpus_facts import has_corpus, recorded_sha256
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.snapshot import snapshot_of

@@ -8,24 +8,17 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.agreement.coefficients import TITLES
-from annot.errors import FindingError, MissingInput, StudioError
-from annot.exchange.collecting import Found, Haul
-from annot.exchange.connection import Away, away_finding
-from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.parcels import Parcel, check_parcels
-from annot.exchange.recording import Pulled
-from annot.exchange.sending import Sent, push_parcels
-from annot.exchange.trials import pull_answers
-from annot.labelstudio.tasks import feedback_task
-from annot.names import check_name
-from annot.records import Advance, Asked, Judgement
-from annot.store import people, projects, trials
-from annot.store.database import Store, open_store
-from annot.store.queries import read_queries
-from annot.store.trials import Gold
-from annot.study import guidelines
-from annot.study.trials import (
+from annot.base.errors import FindingError, MissingInput, StudioError
+from annot.base.names import check_name
+from annot.base.records import Advance, Asked, Judgement
+from annot.judging.exchange.collecting import Found, Haul
+from annot.judging.exchange.connection import Away, away_finding
+from annot.judging.exchange.material import instructions_of, material_of, tasks_of
+from annot.judging.exchange.parcels import Parcel, check_parcels
+from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.sending import Sent, push_parcels
+from annot.judging.exchange.trials import pull_answers
+from annot.judging.trial_answers import (
     FEEDBACK,
     FIGURES,
     HIDDEN,
@@ -39,9 +32,16 @@ from annot.study.trials import (
     on_record,
     training_of,
 )
+from annot.judging.trials.sequence import Pair, assigned
+from annot.judging.trials.training import batches_of, sequence_of
+from annot.labelstudio.tasks import feedback_task
+from annot.measuring.agreement.coefficients import TITLES
+from annot.store import people, projects, trials
+from annot.store.database import Store, open_store
+from annot.store.queries import read_queries
+from annot.store.trials import Gold
+from annot.study import guidelines
 from annot.study.workspace import Workspace
-from annot.trials.sequence import Pair, assigned
-from annot.trials.training import batches_of, sequence_of
 
 HINT = "make the gold pairs with `annot train gold`"
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
+from annot.base.errors import InputError
+from annot.base.names import check_name
 from annot.formats.s2_vectors import Spaces, read_s2_vectors
 from annot.formats.vector_blocks import Block, Tally
 from annot.formats.vector_files import read_npy, read_parquet, read_safetensors
-from annot.names import check_name
 from annot.ranking.dense import Metric
+from annot.ranking.index import Advance
+from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
-from annot.study.index import Advance
-from annot.study.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.study.workspace import Workspace, sha256_of
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}

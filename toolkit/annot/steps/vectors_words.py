@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from annot.ranking import wordvectors
 from annot.ranking.coverage import Coverage, measure
 from annot.ranking.given_word_vectors import Form, read_word_vectors
+from annot.ranking.index import Advance, open_index
 from annot.study.given_files import check_files
-from annot.study.index import Advance, open_index
 from annot.study.workspace import Workspace
 
 LACKING = 10

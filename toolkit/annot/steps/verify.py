@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.irds import dataset_id
-from annot.release.release_folder import SUMS_FILE, check_folder
+from annot.pools.chain import LINKS, broken_links
+from annot.publishing.release.release_folder import SUMS_FILE, check_folder
 from annot.store.database import open_store
 from annot.store.dump import row_counts
-from annot.study.chain import LINKS, broken_links
 from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
 

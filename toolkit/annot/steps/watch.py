@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.errors import BusyError, StudioError
-from annot.exchange.collecting import Seen
-from annot.exchange.recording import Pulled
+from annot.base.errors import BusyError, StudioError
+from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.recording import Pulled
 
 
 def watch(

@@ -1,1 +1,4 @@
-"""The working state of a study in SQLite or PostgreSQL."""
+"""The working state of a study in SQLite or PostgreSQL: one module a subject, over the tables in `schema`.
+
+Uses `base` and `formats`. Begin with `database`, which opens it, and `judgements`.
+"""

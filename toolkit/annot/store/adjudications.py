@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Session
 
-from annot.records import Adjudication
+from annot.base.records import Adjudication
 from annot.store.judging_models import AdjudicationRow
 from annot.store.revisions import Revisions, Sourced
 

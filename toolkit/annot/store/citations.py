@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
-from annot.ranking.storage import strings_of
+from annot.base.errors import InputError
+from annot.base.storage import strings_of
 
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlmodel import Session
 
-from annot.errors import MissingInput, StoreError
+from annot.base.errors import MissingInput, StoreError
 from annot.store import migrations
 
 _WRITES = "annot_writes"

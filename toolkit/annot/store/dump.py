@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select, text
 
-from annot.errors import InputError, StoreError
+from annot.base.errors import InputError, StoreError
 from annot.store.base import TABLES, Listed
 from annot.store.migrations import MIGRATIONS, VERSION_TABLE, make_version_table, version_of
 from annot.store.rows import copy_rows

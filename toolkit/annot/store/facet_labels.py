@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.records import Source
+from annot.base.errors import InputError
+from annot.base.records import Source
 from annot.store.base import table
 from annot.store.models import FacetLabelsRow
 from annot.store.rows import delete_where, in_chunks, insert_rows

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 
 
 @dataclass(frozen=True)
 class FolderAtUrl:
-    """A folder (`annot.ranking.storage.Folder`) whose files are read in place here, and at URLs by who is sent it."""
+    """A folder (`annot.base.storage.Folder`) whose files are read in place here, and at URLs by who is sent it."""
 
     path: Path | None
     """None where it was sent."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
-from annot.records import Asked
+from annot.base.records import Asked
 from annot.store.base import table
 from annot.store.judging_models import GuidelinesRow, TaskRow
 from annot.store.models import QueryRow

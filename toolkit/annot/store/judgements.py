@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.records import Judgement
+from annot.base.records import Judgement
 from annot.store.base import table
 from annot.store.judging_models import JudgementRow
 from annot.store.revisions import Revisions, Sourced

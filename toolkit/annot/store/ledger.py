@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlmodel import Session, SQLModel
 
-from annot.records import Source
+from annot.base.records import Source
 from annot.store.base import table
 from annot.store.chained import append_revisions
 from annot.store.judging_models import (

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, text
 
-from annot.errors import StoreError
-from annot.records import Source
+from annot.base.errors import StoreError
+from annot.base.records import Source
 from annot.store.base import LINE, table
 from annot.store.chained import make_chain
 from annot.store.guidelines import History, in_force

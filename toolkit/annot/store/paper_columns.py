@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.ranking.storage import strings_of
+from annot.base.storage import strings_of
 from annot.store.files_at_url import local_copy, put_files, sha256_of
 from annot.store.papers import ROWS_IN_GROUP, files_of, open_papers
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from annot.errors import InputError
-from annot.ranking.storage import strings_of
-from annot.records import Paper
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.storage import strings_of
 from annot.store.papers import COLUMNS, ROWS_IN_GROUP, files_of, open_papers, paper_schema
 
 if TYPE_CHECKING:

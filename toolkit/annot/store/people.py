@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sqlalchemy import true
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.records import Assessor, Assignment
+from annot.base.errors import InputError
+from annot.base.records import Assessor, Assignment
 from annot.store.base import table
 from annot.store.judging_models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow
 from annot.store.models import QueryRow

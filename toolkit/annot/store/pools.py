@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlmodel import Session, SQLModel
 
-from annot.errors import MissingInput
-from annot.records import Addition, Draw, Pool, PoolEntry
+from annot.base.errors import MissingInput
+from annot.base.records import Addition, Draw, Pool, PoolEntry
 from annot.store.base import table
 from annot.store.judging_models import AdjudicationRow, JudgementRow
 from annot.store.models import DrawRow, PoolAdditionRow, PoolEntryRow, PoolRow, QueryRow

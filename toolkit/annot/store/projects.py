@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.records import Asked
+from annot.base.errors import InputError
+from annot.base.records import Asked
 from annot.store.base import table
 from annot.store.hidden_gold import read_hidden
 from annot.store.judging_models import AssessorRow, ProjectRow, TaskRow

@@ -9,8 +9,8 @@ from dataclasses import replace
 from sqlalchemy import func, select
 from sqlmodel import Session, SQLModel
 
-from annot.errors import InputError
-from annot.records import Query
+from annot.base.errors import InputError
+from annot.base.records import Query
 from annot.store.base import table
 from annot.store.judging_models import (
     AdjudicationRow,

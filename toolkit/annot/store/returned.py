@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from sqlmodel import Session
 
-from annot.records import Returned
+from annot.base.records import Returned
 from annot.store.base import table
 from annot.store.judging_models import AssessorRow, ReturnedRow
 from annot.store.models import QueryRow

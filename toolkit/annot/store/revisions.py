@@ -19,8 +19,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from sqlalchemy import ColumnElement, null, select
 from sqlmodel import Session, SQLModel
 
-from annot.errors import InputError
-from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
+from annot.base.errors import InputError
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.base import HIGHEST_GRADE, LINE, table
 from annot.store.chained import append_revisions
 from annot.store.judging_models import AssessorRow

@@ -12,7 +12,7 @@ from sqlalchemy import JSON, ColumnElement, Connection, Table, insert, select
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.store.base import Listed, table
 from annot.store.judging_models import AssessorRow
 from annot.store.models import QueryRow

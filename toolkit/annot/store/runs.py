@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.records import Source
+from annot.base.records import Source
 from annot.store.base import table
 from annot.store.models import ImportRow, QueryRow, RunRow, SplitRow
 from annot.store.rows import check_distinct, check_known, delete_where, insert_records, insert_rows, read_records

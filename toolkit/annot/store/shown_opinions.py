@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import true
 from sqlmodel import Session
 
-from annot.records import Asked, Judgement
+from annot.base.records import Asked, Judgement
 from annot.store.base import table
 from annot.store.judging_models import ShownOpinionsRow
 from annot.store.rows import insert_records, read_records

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from annot.records import Adjudication, Judgement
+from annot.base.records import Adjudication, Judgement
 from annot.store.base import LINE, table
 from annot.store.judging_models import AdjudicationRow, JudgementRow, TrialJudgementRow
 from annot.store.revisions import BESIDE_RECORD, hash_of

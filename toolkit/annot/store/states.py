@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import Session, SQLModel
 
-from annot.records import Source
+from annot.base.records import Source
 from annot.store.base import table
 from annot.store.facet_labels import count_by_origin
 from annot.store.judging_models import (

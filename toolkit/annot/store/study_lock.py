@@ -23,7 +23,7 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from annot.errors import BusyError, StoreError
+from annot.base.errors import BusyError, StoreError
 from annot.store.database import CONNECT_SECONDS, WRITE_LOCK, in_words, parse_url, password_of, place_of
 
 STUDY_LOCK = WRITE_LOCK + 1

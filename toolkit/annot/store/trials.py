@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.errors import InputError
-from annot.records import Assignment, Judgement
+from annot.base.errors import InputError
+from annot.base.records import Assignment, Judgement
 from annot.store.base import table
 from annot.store.judging_models import AssessorRow, GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow
 from annot.store.models import QueryRow

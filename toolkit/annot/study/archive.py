@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.study.backup_manifest import (
     HINT,
     LONGEST_MANIFEST,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tomlkit
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 
 VARIABLE = "ANNOT_ALLOW"
 """The environment variable with the addresses that the owner allows; blanks stand between them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from annot.adjudication import Pair
 from annot.formats.error_sheet import SHEET, read_error_sheet
+from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace
 
 

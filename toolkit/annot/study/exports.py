@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Qrel, Query
 from annot.formats.json_lines import json_lines
 from annot.formats.judgement_lines import decided
 from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
 from annot.formats.trec import read_qrels, write_qrels
-from annot.records import Qrel, Query
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 
 
 def check_files(paths: Iterable[Path]) -> None:

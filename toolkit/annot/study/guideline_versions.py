@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from annot.errors import FindingError
+from annot.base.errors import FindingError
 from annot.store.guidelines import SentGuidelines
 from annot.study import guidelines
 from annot.study.workspace import Workspace

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from importlib.resources import files
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import facets_screen, screen_of
 from annot.study.workspace import Workspace
@@ -57,7 +57,8 @@ def shown(ws: Workspace, name: str) -> Guidelines:
 
 def packaged_facets() -> set[str]:
     """The facets for which a page comes with annot."""
-    pages = {page.name.removesuffix(".md") for page in files("annot.guidelines").iterdir() if page.name.endswith(".md")}
+    names = [page.name for page in files("annot.study.guideline_pages").iterdir()]
+    pages = {name.removesuffix(".md") for name in names if name.endswith(".md")}
     return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
@@ -86,7 +87,7 @@ def page(ws: Workspace, name: str) -> str:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
-    packaged = files("annot.guidelines") / f"{name}.md"
+    packaged = files("annot.study.guideline_pages") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(
             f"guidelines/{name}.md: not in the study", hint=f"write {path}: a heading, the definition, the grades"

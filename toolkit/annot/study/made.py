@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import AnnotError
+from annot.base.errors import AnnotError
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.store.states import read_states, state

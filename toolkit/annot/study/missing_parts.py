@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
-from annot.errors import AnnotError, MissingInput
+from annot.base.errors import AnnotError, MissingInput
 from annot.store.base import table
 from annot.store.database import Store, open_store
 from annot.store.models import FacetLabelsRow, PoolRow

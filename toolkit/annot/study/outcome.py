@@ -8,14 +8,14 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from annot.adjudication import Pair, Settlement, rulings_of, settle
-from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
-from annot.settings import Settings
+from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
+from annot.base.settings import Settings
 from annot.store.accepted import read_accepted
 from annot.store.adjudications import SourcedAdjudication, read_sourced
 from annot.store.judgements import read_judgements
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.returned import read_returned
+from annot.study.adjudication import Pair, Settlement, rulings_of, settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def outcome_from(
 
     drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
     it wants, and the reasons.
-    asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
+    asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
     that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
     not judge settles nothing where the assessors agree. Of a pair that was returned to an assessor the answer then

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.adjudication import Pair
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
 from annot.store.revisions import RESTORED, Sourced
+from annot.study.adjudication import Pair
 
 SHOWN = 3
 

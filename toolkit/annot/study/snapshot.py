@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import MissingInput
+from annot.base.errors import MissingInput
+from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.labelstudio.studio_records import Payload
-from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.accepted import read_accepted
 from annot.store.database import open_store

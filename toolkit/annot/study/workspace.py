@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError, MissingInput
-from annot.settings import Settings, read_settings
-from annot.settings.sections import MachineSettings
+from annot.base.errors import InputError, MissingInput
+from annot.base.settings import Settings, read_settings
+from annot.base.settings.sections import MachineSettings
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
 
 SETTINGS_FILE = "annot.toml"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.beir import BEIR
@@ -17,7 +18,6 @@ from annot.formats.corpora.plain import ANNOT, CSFCUBE, JSON
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
-from annot.names import check_name
 
 _TOLD_FROM = 100
 """A file is told by its first record that can be read, of so many."""

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format, in_one_piece
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.faults import json_problem
 
 PIECE_BYTES = 1 << 24

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Piece, Records
 from annot.formats.corpora.form import Format
 

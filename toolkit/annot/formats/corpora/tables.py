@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annot.errors import InputError
+from annot.base.errors import InputError
 from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format, in_one_piece
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from annot.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper, Ranking
 from annot.formats.cleaned import Cleaned
 from annot.formats.csfcube import pieces
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.faults import Faults
 from annot.formats.paper_lines import read_papers
-from annot.records import Paper, Ranking
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
 POOLS_FILE = "test-pid2pool-csfcube.json"

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from annot.base.names import near
+from annot.base.records import Decision, Judgement, Paper, Query, Ranking
 from annot.formats.cleaned import Cleaned
 from annot.formats.csfcube.contents import (
     QUERIES_FILE,
@@ -24,8 +26,6 @@ from annot.formats.csfcube.readable import RatedPair, ReadableFile
 from annot.formats.csfcube.written import Material, positions_of
 from annot.formats.faults import Faults
 from annot.formats.trec import TrecRun
-from annot.names import near
-from annot.records import Decision, Judgement, Paper, Query, Ranking
 
 _FEWEST_POOLS = 5
 

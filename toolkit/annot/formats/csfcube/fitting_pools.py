@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from annot.base.records import Draw, Paper, Pool, PoolEntry
 from annot.formats.csfcube.contents import POOLS_FILE, READABLE_FOLDER, Files, paper_and_facet
 from annot.formats.csfcube.readable import RatedPair
 from annot.formats.faults import Faults
-from annot.records import Draw, Paper, Pool, PoolEntry
 
 CITED = "cited"
 

@@ -22,12 +22,12 @@ from pydantic import (
     model_validator,
 )
 
+from annot.base.ordering import ranked
+from annot.base.records import Ranking, ScoredDoc
 from annot.formats.csfcube.readable import RatedPair
 from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.spreadsheet import unguarded
-from annot.ordering import ranked
-from annot.records import Ranking, ScoredDoc
 
 _RATING_PREFIX = "relevance_ann"
 _QUERY_COLUMNS = ("pid", "facet", "year", "title", "paper type")

@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annot.base.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.json_lines import json_lines
 from annot.formats.spreadsheet import guarded
-from annot.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 
 HIGHEST_GRADE = 3
 MISSING = -1

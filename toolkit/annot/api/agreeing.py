@@ -1,0 +1,264 @@
+"""Agreement of judgements that lie in memory: one coefficient, or all of them with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annot.api import agreement_tables
+from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
+from annot.api.given_papers import papers_of
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import Decision, Judgement
+from annot.base.settings import Settings
+from annot.base.stats.arrays import Array
+from annot.base.stats.values import to_json
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.pooled import interval_of, pooled_between
+from annot.measuring.agreement.ratings import POLICIES
+from annot.measuring.agreement.tables import agreement_table
+
+LEVELS = ("ordinal", "nominal", "interval")
+OF_ITEMS = "items are the units of chance of the intervals"
+_DEFAULT = Settings()
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredAgreement:
+    """Agreement coefficients with their intervals, as `annot.measure_agreement` returns them.
+
+    Attributes
+    ----------
+    scale : tuple of int
+        The grades that the coefficients were computed on, lowest first.
+    missing : str
+        What a missing judgement counted as: ``"drop"`` or ``"zero"``.
+    notes : tuple of str
+        What a reader of the figures must know: what the units of chance of the intervals are, and by what.
+    """
+
+    scale: tuple[int, ...]
+    missing: str
+    notes: tuple[str, ...]
+    _figures: pd.DataFrame = field(repr=False)
+    _by_query: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every figure as a row of a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each facet, stage of adjudication, coefficient and statistic, with the columns ``facet``
+            (``"together"`` for all queries), ``adjudication`` (``"before"``, ``"after"``), ``coefficient``,
+            ``statistic`` (``"median"``, ``"mean"``, ``"q1"``, ``"q3"`` over the queries, ``"pooled"`` over all pairs),
+            ``value``, ``low``, ``high``, ``interval`` (how it was made), ``queries``, ``pairs`` and ``undefined`` (the
+            reason, where there is no value).
+        """
+        return self._figures.copy()
+
+    def per_query(self) -> pd.DataFrame:
+        """The coefficients of each query.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each query, stage of adjudication and coefficient; empty for a matrix of items.
+        """
+        return self._by_query.copy()
+
+
+def measure_agreement(
+    ratings: Any,
+    *,
+    final: Any = None,
+    scale: Sequence[int] | None = None,
+    missing: str = _DEFAULT.judging.missing,
+    binarised_at: int | None = None,
+    clusters: str | None = None,
+    coefficients: Sequence[str] = tuple(COEFFICIENTS),
+    level: float | None = _DEFAULT.agreement.level,
+    unjudgeable: Iterable[tuple[str, str]] = (),
+) -> MeasuredAgreement:
+    """Measure how well assessors agree, with intervals; what `annot agreement` computes for a study.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame, array or list
+        Either a long table, one row a judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
+        (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
+        groups of queries that get figures of their own, a column ``query_paper`` the paper of each query. Rows with
+        ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
+        Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
+        that was asked for and not given.
+    final : optional
+        The final grades, in any form that `annot.evaluate` takes as ``qrels``; then agreement after adjudication is
+        measured too: the mean over the assessors of the coefficient between each and the final grades.
+    scale : sequence of int, optional
+        All grades that could be given, lowest first. By default from the lowest to the highest grade that was given;
+        Gwet's coefficients also count grades that nobody used, so name the scale where one is not used.
+    missing : {"drop", "zero"}
+        What a missing judgement counts as: it is left out, or it is grade 0 (as in CSFCube's published figures).
+    binarised_at : int, optional
+        Compare this grade or higher against lower ones instead of whole grades.
+    clusters : str, optional
+        The column of the query paper, where it is not named ``query_paper``. Queries on facets of one paper share its
+        documents and its assessors, so intervals take whole papers for the units of chance.
+    coefficients : sequence of str
+        Which to compute, of the names in `annot agreement --json`; by default all.
+    level : float, optional
+        Confidence level of the intervals, between 0 and 1; None for no intervals.
+    unjudgeable : iterable of (query, document)
+        Pairs that nobody can judge: they have no final grade, and agreement after adjudication is measured without
+        them. In `decisions.jsonl` their origin is "nobody can judge". Without a final grade any other pair is taken
+        for one that still waits, and there is no figure after adjudication.
+
+    Returns
+    -------
+    MeasuredAgreement
+        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole query
+        papers are the units of chance of the intervals. The paper of each query is that of the column, else what
+        ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` beside it); where no paper is
+        known, queries are taken as independent. ``notes`` says which. From a matrix, figures are over all items
+        (``"pooled"``), and items are the units.
+
+    Raises
+    ------
+    InputError
+        With every fault in the input: columns that are not there (a matrix has none for ``clusters``), grades that are
+        no whole numbers or outside the scale, two grades of one assessor for one pair, no judgement at all.
+
+    Notes
+    -----
+    Intervals of medians are order statistics, or the sign test over papers turned round; of means and pooled figures a
+    jackknife with Student's t. ``help("annot.base.stats.values")`` says how often they hold what they should. The
+    sources of the coefficients, and what each is tested against, are listed in ``help("annot.measuring.agreement")``.
+
+    Examples
+    --------
+    Two assessors, two queries (real studies have more, and intervals that are worth having):
+
+    >>> import annot
+    >>> grades = {"a1": [3, 2, 1, 0, 0, 2, 0, 1], "a2": [3, 1, 1, 0, 1, 2, 0, 0]}
+    >>> judgements = [(f"q{at // 4 + 1}", f"d{at}", who, row[at]) for who, row in grades.items() for at in range(8)]
+    >>> frame = annot.measure_agreement(judgements, coefficients=["alpha_ordinal"]).to_frame()
+    >>> frame.loc[frame["statistic"] == "median", ["coefficient", "value", "queries", "pairs"]].round(3)
+         coefficient  value  queries  pairs
+    0  alpha_ordinal  0.736        2      8
+    """
+    found = ratings_in(ratings, name="ratings", clusters=clusters)
+    grades = scale_of(found.judgements, scale)
+    check_name(missing, tuple(POLICIES), what="missing")
+    for name in coefficients:
+        check_name(name, tuple(COEFFICIENTS), what="coefficient")
+    if level is not None:
+        check_level(level)
+    if not found.by_query:
+        if final is not None or binarised_at is not None:
+            raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
+        figures = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
+        return MeasuredAgreement(grades, missing, (OF_ITEMS,), figures, pd.DataFrame())
+    settled = None if final is None else qrels_in(final)
+    papers, note = papers_of(found.facets, found.papers, None if settled is None else settled.papers)
+    table = agreement_table(
+        found.judgements,
+        # Where a final grade comes from makes no difference to agreement.
+        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.qrels),
+        found.facets,
+        grades=grades,
+        missing=missing,
+        binarised_at=binarised_at,
+        level=level,
+        papers=papers,
+        coefficients=coefficients,
+        unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
+    )
+    data = to_json(table)
+    figures, by_query = agreement_tables.agreement(data), agreement_tables.agreement_by_query(data)
+    if final is None:
+        figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
+        by_query = by_query[by_query["adjudication"] != "after"]
+    frames = figures.reset_index(drop=True), by_query.reset_index(drop=True)
+    return MeasuredAgreement(table.grades, missing, (note,), *frames)
+
+
+def alpha(ratings: Any, level: str = "ordinal") -> float:
+    """Krippendorff's alpha of all judgements together.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame, array or list
+        A matrix of shape (items, assessors), or a long table, one row a judgement, as `annot.measure_agreement`
+        takes it. Grades are whole numbers; nan or None where an assessor did not judge the item.
+        (The package `krippendorff` takes the transpose: assessors x items.)
+    level : {"ordinal", "nominal", "interval"}
+        Level of measurement: how far apart two grades are.
+
+    Returns
+    -------
+    float
+        1 for perfect agreement, 0 for what chance gives, below 0 for less.
+
+    Raises
+    ------
+    InputError
+        With every fault in the input.
+    UndefinedStatistic
+        When alpha has no value, with the reason: no item was judged twice, or all grades are the same.
+
+    Notes
+    -----
+    K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The example is the one of its section D.
+
+    Examples
+    --------
+    Four observers, twelve units, gaps:
+
+    >>> import annot
+    >>> n = None
+    >>> observers = [
+    ...     [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
+    ...     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
+    ...     [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
+    ...     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
+    ... ]
+    >>> units = list(zip(*observers))
+    >>> round(annot.alpha(units), 3), round(annot.alpha(units, level="nominal"), 3)
+    (0.815, 0.743)
+    """
+    check_name(level, LEVELS, what="level")
+    found = ratings_in(ratings, name="ratings")
+    grades = scale_of(found.judgements, None)
+    return COEFFICIENTS[f"alpha_{level}"](_matrix(found.judgements), grades)
+
+
+def _matrix(judgements: Sequence[Judgement]) -> Array:
+    """Shape (assessors, pairs), nan where there is no grade."""
+    frame = pd.DataFrame([(one.query_id, one.doc_id, one.assessor, one.grade) for one in judgements])
+    pairs = pd.MultiIndex.from_frame(frame[[0, 1]].drop_duplicates())
+    matrix = frame.astype({3: float}).pivot(index=2, columns=[0, 1], values=3)
+    return matrix.reindex(columns=pairs).to_numpy()
+
+
+def _of_items(
+    found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
+) -> pd.DataFrame:
+    """The figures of a matrix of items, which are the units of chance of their intervals."""
+    matrix = _matrix(found.judgements)
+    matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
+    items = [matrix[:, [at]] for at in range(matrix.shape[1])]
+    met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
+    pooled = pooled_between([count(item, grades) for item in items], met, tables, papers=None)
+    figures: dict[str, tuple[Any, Any]] = {}
+    for name in coefficients:
+        value = pooled.value(name, grades)
+        interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
+        figures[name] = to_json(value), to_json(interval)
+    judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
+    return agreement_tables.pooled(figures, pairs=judged_twice)

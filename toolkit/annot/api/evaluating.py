@@ -1,0 +1,255 @@
+"""TREC's files as tables, and runs measured against final grades that lie in memory or in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from annot.api import tidy
+from annot.api.given import check_level, qrels_in, ratings_in, runs_in
+from annot.api.given_papers import SOURCE, papers_of
+from annot.base.names import check_name
+from annot.base.settings import Settings
+from annot.measuring.evaluation.evaluated import of_runs
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
+from annot.measuring.results import evaluation_data
+
+_DEFAULT = Settings()
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRuns:
+    """Measures of runs with their intervals, as `annot.evaluate` returns them.
+
+    Attributes
+    ----------
+    relevant_from : int
+        The smallest grade that counted as relevant in the binary measures.
+    notes : tuple of str
+        What a reader of the figures must know: what the units of chance are and by which file or column, documents
+        that were not judged, queries that were left out.
+    """
+
+    relevant_from: int
+    notes: tuple[str, ...]
+    _figures: pd.DataFrame = field(repr=False)
+    _comparisons: pd.DataFrame = field(repr=False)
+    _by_query: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every measure as a row of a table, with what chance and one assessor reach.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each convention, facet, run and measure, with the columns ``convention``, ``facet``
+            (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` what
+            the grades of one reach as a ranking), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
+            ``interval`` (its method, over query papers), ``queries`` and ``average`` (over what the mean is taken).
+        """
+        return self._figures.copy()
+
+    def comparisons(self) -> pd.DataFrame:
+        """Which differences between runs hold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each facet and two runs, with the columns ``convention``, ``facet``, ``run`` (the better one),
+            ``against``, ``measure``, ``value`` (the difference), ``low``, ``high``, ``interval``, ``p_value`` (paired
+            randomisation test, two-sided), ``p_corrected`` (step-down maximum of t over the pairs of the facet; it
+            decides), ``p_holm`` (``p_value`` by Holm's method), ``p_tukey`` (randomised Tukey HSD, which is wrong twice
+            as often as it says where runs differ in spread), ``p_t`` (paired t test, not corrected), ``effect`` (the
+            difference in standard deviations of the query papers' differences) and ``holds``; empty for one run.
+        """
+        return self._comparisons.copy()
+
+    def per_query(self) -> pd.DataFrame:
+        """The measures of each query.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each convention, run, query and measure.
+        """
+        return self._by_query.copy()
+
+
+def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
+    """Read final grades from a TREC qrels file, with the paper of each query where the file beside it has that.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of lines ``query_id 0 doc_id relevance``. A release has ``query_papers.tsv`` beside it, a line
+        ``query_id`` and ``query_paper`` for each query.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query_id``, ``doc_id`` (text) and ``relevance`` (int), in the order of the file, and ``query_paper``
+        where that file is there. The first three are the names that ir_measures uses, too. The notes of
+        `annot.evaluate` say which file the papers are from.
+
+    Raises
+    ------
+    InputError
+        With file, line, what was found and what was expected, for every fault in the files.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import annot
+    >>> _ = Path("qrels.txt").write_text("q1 0 d1 3\\nq1 0 d2 0\\n")
+    >>> annot.read_qrels("qrels.txt")
+      query_id doc_id  relevance
+    0       q1     d1          3
+    1       q1     d2          0
+    """
+    given = qrels_in(path)
+    frame = pd.DataFrame(given.qrels, columns=["query_id", "doc_id", "relevance"])
+    if given.papers is not None:
+        frame["query_paper"] = frame["query_id"].map(given.papers.of)
+        frame.attrs[SOURCE] = given.papers.source
+    return frame
+
+
+def read_run(path: str | PathLike[str]) -> pd.DataFrame:
+    """Read a run from a TREC run file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of lines ``query_id Q0 doc_id rank score tag``. Its ranks and the order of its lines are ignored, as
+        trec_eval does: documents are ordered by score (6 significant digits), then by id.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query_id``, ``doc_id`` (text), ``rank`` (int, from 1), ``score`` (float) and ``run`` (the tag).
+
+    Raises
+    ------
+    InputError
+        With file, line, what was found and what was expected, for every fault in the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import annot
+    >>> _ = Path("bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\\nq1 Q0 d2 2 7.5 bm25\\n")
+    >>> annot.read_run("bm25.run")
+      query_id doc_id  rank  score   run
+    0       q1     d2     1    7.5  bm25
+    1       q1     d1     2    2.5  bm25
+    """
+    ((tag, rankings),) = runs_in(path, name="run").items()
+    rows = [
+        (query_id, doc.doc_id, rank, doc.score, tag)
+        for query_id, ranking in rankings.items()
+        for rank, doc in enumerate(ranking, start=1)
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score", "run"])
+
+
+def evaluate(
+    run: Any,
+    qrels: Any,
+    *,
+    convention: str | None = None,
+    measure: str | None = None,
+    ties: str = "order",
+    judgements: Any = None,
+    clusters: str | None = None,
+    relevant_from: int = _DEFAULT.evaluation.relevant_from,
+    level: float = _DEFAULT.agreement.level,
+    seed: int = _DEFAULT.seed,
+) -> MeasuredRuns:
+    """Measure runs against final grades, with intervals; what `annot evaluate` computes for a study.
+
+    Parameters
+    ----------
+    run : path, pandas.DataFrame, dict or list
+        A TREC run file; a table with the columns ``query_id``, ``doc_id``, ``score`` and, for several runs, ``run``;
+        ``{query: {document: score}}``; a list of these; or ``{name: any of these}``. Higher scores are better.
+    qrels : path, pandas.DataFrame or dict
+        A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
+        ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries that gets
+        figures of its own, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
+        for the unit of chance. Of a file the papers are in ``query_papers.tsv`` beside it, as in a release. Where no
+        paper is known, queries are taken as independent; ``notes`` says which.
+    convention : {"csfcube", "trec"}, optional
+        Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
+        By default both, side by side. ``help("annot.measuring.evaluation.measures")`` tells where they differ.
+    measure : str, optional
+        The measure on which runs are compared with each other, shown beside the others: any k, and in the `trec`
+        convention any name of ir_measures (``"nDCG@10"``). By default nDCG, in the `csfcube` convention NDCG%20.
+    ties : {"order", "expected"}
+        Documents that tie stand as in the run (`csfcube`) or by id (`trec`); or the mean over all their orders.
+    judgements : optional
+        The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
+        by one assessor's grades is measured too.
+    clusters : str, optional
+        The column of ``qrels`` with the query paper, where it is not named ``query_paper``.
+    relevant_from : int
+        The smallest grade that counts as relevant in binary measures.
+    level : float
+        Confidence level of the intervals, between 0 and 1.
+    seed : int
+        Seed of the tests between runs where there are too many query papers to try every arrangement of signs.
+
+    Returns
+    -------
+    MeasuredRuns
+        Its ``to_frame()`` has every figure. A document without a grade counts as not relevant; `notes` says how many
+        there are.
+
+    Raises
+    ------
+    InputError
+        With every fault in the input: columns that are not there, grades that are no whole numbers, scores that are no
+        numbers, a document twice, no query of a run in the qrels.
+
+    Examples
+    --------
+    >>> import annot
+    >>> qrels = {"q1": {"d1": 3, "d2": 0, "d3": 2}, "q2": {"d1": 0, "d2": 2}}
+    >>> run = {"q1": {"d1": 9.1, "d2": 7.0, "d3": 5.5}, "q2": {"d1": 4.0, "d2": 3.0}}
+    >>> frame = annot.evaluate(run, qrels, convention="trec").to_frame()
+    >>> frame.loc[frame["measure"] == "AP", ["run", "measure", "value", "queries"]].round(4)
+          run measure   value  queries
+    4     run      AP  0.6667        2
+    9  chance      AP  0.7778        2
+    """
+    if convention is not None:
+        check_name(convention, CONVENTIONS, what="convention")
+    conventions = CONVENTIONS if convention is None else (convention,)
+    if measure is not None:
+        conventions = conventions_for((measure,), conventions)
+    check_name(ties, TIES, what="ties")
+    check_level(level)
+    given = qrels_in(qrels, clusters=clusters)
+    papers, note = papers_of(given.facets, given.papers)
+    evaluated = of_runs(
+        runs_in(run, name="run"),
+        given.qrels,
+        () if judgements is None else ratings_in(judgements, name="judgements").judgements,
+        facets=given.facets,
+        papers=papers,
+        splits={},
+        systems={},
+        demonstrations=(),
+        conventions=conventions,
+        measures=() if measure is None else (measure,),
+        ties=ties,
+        average="plain",
+        relevant_from=relevant_from,
+        level=level,
+        seed=seed,
+    )
+    data = evaluation_data(evaluated)
+    tables = tidy.evaluation(data), tidy.comparisons(data), tidy.evaluation_by_query(data)
+    return MeasuredRuns(relevant_from, (note, *evaluated.notes), *tables)

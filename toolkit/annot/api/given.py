@@ -1,0 +1,267 @@
+"""What users of the library hand in, as the records that the rooms compute with; every fault is named with its row."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annot.api.given_papers import GivenPapers, by_column, papers_beside
+from annot.api.given_tables import COLUMNS, LONG, as_frame, called, id_in, items_of, rows_of
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.formats.faults import Faults
+from annot.formats.query_papers import QUERY_PAPERS_FILE
+from annot.formats.trec import read_qrels, read_run
+from annot.study.given_files import given_text
+
+EVERYTHING = "together"
+"""The facet of queries that have none."""
+UNNAMED = "run"
+"""The tag of a run that has none."""
+TREC = "one of TREC's files"
+WIDEST_SCALE = 100
+"""A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
+
+RunsByTag = dict[str, dict[str, Ranking]]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRatings:
+    """Judgements, and the facet of each query."""
+
+    judgements: tuple[Judgement, ...]
+    facets: dict[str, str]
+    papers: GivenPapers | None
+    by_query: bool
+    """False for a matrix of items: each item is then a query of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenQrels:
+    """Final grades, with the facet of each query, and its paper where that is known."""
+
+    qrels: tuple[Qrel, ...]
+    facets: dict[str, str]
+    papers: GivenPapers | None
+
+
+def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
+    """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
+
+    Rows of lists are judgements where one of their first three values is text. clusters: the column of the query paper.
+    Raises InputError with every fault.
+    """
+    frame = as_frame(given, name)
+    if not len(frame):
+        raise InputError(f"{name}: no judgement in it")
+    if any(called(frame, COLUMNS[field]) for field in LONG):
+        return _long_ratings(frame, name, clusters)
+    if clusters is not None:
+        raise InputError(
+            f"clusters={clusters!r}: {name} is a matrix of items, which has no queries and no such column",
+            hint="hand in a long table, with the columns query, document, assessor, grade and the one you named",
+        )
+    return _matrix_ratings(frame, name)
+
+
+def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tuple[int, ...]:
+    """The grades from the lowest to the highest: of `scale`, or of the judgements where it is None."""
+    if scale is not None:
+        grades = tuple(scale)
+        if len(grades) < 2 or grades != tuple(range(grades[0], grades[0] + len(grades))):
+            raise InputError(f"scale {list(grades)}: expected two or more consecutive whole numbers, lowest first")
+        return grades
+    given = {judgement.grade for judgement in judgements if judgement.grade is not None}
+    if not given:
+        raise InputError("ratings: no judgement has a grade")
+    low, high = min(given), max(given)
+    if high - low > WIDEST_SCALE:
+        raise InputError(f"ratings: grades from {low} to {high}, expected a scale of at most {WIDEST_SCALE} steps")
+    return tuple(range(low, max(high, low + 1) + 1))
+
+
+def check_level(level: float) -> None:
+    """Raises InputError for a confidence level that cannot be."""
+    if not 0 < level < 1:
+        raise InputError(f"level {level}: expected a number between 0 and 1")
+
+
+def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
+    """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
+
+    clusters: the column of the query paper; else it is `query_paper`, or in the file beside a TREC file.
+    """
+    name, beside = "qrels", None
+    if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
+        raise InputError(
+            f"clusters={clusters!r}: expected {name} in a table with this column, found {type(given).__name__}",
+            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} beside it",
+        )
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        given = pd.DataFrame(
+            read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
+            columns=["query", "document", "grade"],
+        )
+        beside = papers_beside(path, given["query"].unique())
+    if isinstance(given, Mapping):
+        rows = [
+            (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
+        ]
+        given = pd.DataFrame(rows, columns=["query", "document", "grade"])
+    frame = as_frame(given, name, ("query", "document", "grade"))
+    faults = Faults(name)
+    found: dict[tuple[str, str], Qrel] = {}
+    facets: dict[str, str] = {}
+    papers: dict[str, str] = {}
+    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", "query paper"), faults, papers=clusters):
+        pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
+        grade = _grade(row["grade"], label, faults)
+        if grade is None:
+            faults.add("no grade; leave out the row of a pair that is not judged", place=label)
+        if pair in found:
+            faults.add(f"{' '.join(pair)} is there twice, expected one final grade", place=label)
+        found[pair] = Qrel(*pair, grade or 0)
+        _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
+        if "query paper" in row:
+            _belongs(papers, pair[0], row["query paper"], "query paper", label, faults)
+    if not found and not faults.found:
+        faults.add("no final grade in it")
+    faults.raise_if_any()
+    return GivenQrels(tuple(found.values()), facets, beside or by_column(papers, clusters, frame))
+
+
+def runs_in(given: Any, *, name: str) -> RunsByTag:
+    """The rankings of each run, by tag, then by query, best first.
+
+    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}`; a list of
+    these; or `{tag: any of these}`. Raises InputError with every fault.
+    """
+    if isinstance(given, str | os.PathLike):
+        run = read_run(given_text(Path(given), expected=TREC).splitlines(), name=str(given))
+        return {run.tag: run.rankings}
+    if isinstance(given, pd.DataFrame):
+        return _runs_of_frame(given, name)
+    if isinstance(given, Mapping):
+        items = list(items_of(given, name))
+        if items and all(_is_run(value) for _, value in items):
+            return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
+        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name)]
+        return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
+    if isinstance(given, Sequence):
+        found: RunsByTag = {}
+        for place, run in enumerate(given):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
+                if tag in found:
+                    raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
+                found[tag] = rankings
+        if found:
+            return found
+        raise InputError(f"{name}: no run in it")
+    raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
+
+
+def _is_run(value: Any) -> bool:
+    """A whole run, not the documents of one query."""
+    if isinstance(value, str | os.PathLike | pd.DataFrame):
+        return True
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(of, Mapping) for of in value.values())
+
+
+def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
+    if len(runs) != 1:
+        raise InputError(f"{name}: {len(runs)} runs ({', '.join(runs)}), expected one")
+    return next(iter(runs.values()))
+
+
+def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
+    faults = Faults(name)
+    scored: dict[str, dict[str, dict[str, float]]] = {}
+    for label, row in rows_of(frame, ("query", "document", "score"), ("run",), faults):
+        query, document = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
+        of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
+        score = row["score"]
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
+            faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
+        elif document in of_query:
+            faults.add(f"document {document!r} is there twice for query {query!r}", place=label)
+        else:
+            of_query[document] = float(score)
+    if not scored and not faults.found:
+        faults.add("no document in it")
+    faults.raise_if_any()
+    return {
+        tag: {
+            query: ranked(ScoredDoc(document, score) for document, score in of.items()) for query, of in queries.items()
+        }
+        for tag, queries in scored.items()
+    }
+
+
+def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:
+    faults = Faults(name)
+    found: dict[tuple[str, str, str], Judgement] = {}
+    first: dict[tuple[str, str, str], str] = {}
+    facets: dict[str, str] = {}
+    papers: dict[str, str] = {}
+    optional = ("facet", "occasion", "flags", "query paper")
+    for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
+        query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
+        grade = _grade(row["grade"], label, faults)
+        _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        if "query paper" in row:
+            _belongs(papers, query, row["query paper"], "query paper", label, faults)
+        repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
+        # Judgements of annot's own files carry the reasons for which they do not count.
+        if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
+            continue
+        if (query, document, assessor) in found:
+            problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
+            faults.add(f"{problem}, expected one", place=label)
+        first.setdefault((query, document, assessor), label)
+        found[query, document, assessor] = Judgement(query, document, assessor, grade)
+    if not found and not faults.found:
+        faults.add("no judgement that counts in it")
+    faults.raise_if_any()
+    return GivenRatings(tuple(found.values()), facets, by_column(papers, clusters, frame), by_query=True)
+
+
+def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+    faults = Faults(name)
+    items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
+    for what, labels in (("item", items), ("assessor", assessors)):
+        for label, times in Counter(labels).items():
+            if times > 1:
+                faults.add(f"{what} {label!r} is there {times} times, expected once")
+    judgements = [
+        Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
+        for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)
+        for assessor, value in zip(assessors, row, strict=True)
+    ]
+    faults.raise_if_any(hint="a table of judgements has the columns query, document, assessor and grade")
+    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), None, by_query=False)
+
+
+def _grade(value: Any, label: str, faults: Faults) -> int | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, int | float | np.number | np.bool_) and float(value).is_integer():
+        return int(value)
+    faults.add(f"grade {value!r}, expected a whole number, or nan where there is none", place=label)
+    return None
+
+
+def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+    """Each query has one facet and one paper, whichever row names it."""
+    text = id_in(value, field, label, faults)
+    if of.setdefault(query, text) != text:
+        faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)

@@ -1,0 +1,104 @@
+"""The rows of what users of the library hand in; every fault is named with its row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annot.base.errors import InputError
+from annot.formats.faults import Faults
+from annot.formats.judgements_file import NAMES
+
+COLUMNS = {
+    **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
+    "facet": ("facet",),
+    "query paper": ("query_paper",),
+    "flags": ("flags",),
+    "score": ("score",),
+    "run": ("run", "tag", "method"),
+}
+"""The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
+LONG = ("query", "document", "assessor", "grade")
+
+
+def as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2:
+            raise InputError(f"{name}: an array of {given.ndim} dimension(s), expected items x assessors")
+        return pd.DataFrame(given)
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")
+    rows = list(given)
+    if not rows or all(isinstance(row, Mapping) for row in rows):
+        return pd.DataFrame(rows)
+    faults = Faults(name)
+    for place, row in enumerate(rows):
+        if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str | bytes):
+            faults.add(f"found {type(row).__name__}, expected a row of values", place=f"row {place}")
+    faults.raise_if_any()
+    long = len(columns) < len(LONG) or any(isinstance(value, str) for row in rows for value in row[:3])
+    width = len(columns) if long else len(rows[0])
+    for place, row in enumerate(rows):
+        if len(row) != width:
+            expected = f"{width} ({', '.join(columns)})" if long else f"{width} as in the first row"
+            faults.add(f"{len(row)} values, expected {expected}", place=f"row {place}")
+    faults.raise_if_any()
+    # Cells keep their own types: a column of whole numbers and a gap would become one of fractions.
+    return pd.DataFrame(rows, columns=list(columns) if long else None, dtype=object)
+
+
+def rows_of(
+    frame: pd.DataFrame,
+    required: Sequence[str],
+    optional: Sequence[str],
+    faults: Faults,
+    *,
+    papers: str | None = None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row's label, and its cells by the fields that there are. papers: the column of the query paper, if named."""
+    names: dict[str, tuple[str, ...]] = COLUMNS
+    if papers is not None:
+        names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
+        optional = [field for field in optional if field != "query paper"]
+    columns: dict[str, list[Any]] = {}
+    for field in (*required, *optional):
+        named = called(frame, names[field])
+        if len(named) > 1:
+            faults.add(f"columns {' and '.join(map(repr, named))} could both be the {field}")
+        elif named:
+            columns[field] = frame.iloc[:, list(frame.columns).index(named[0])].tolist()
+        elif field in required:
+            there = ", ".join(map(str, frame.columns)) or "no column"
+            faults.add(f"no column for the {field}; found {there}, expected one named {names[field][0]}")
+    faults.raise_if_any()
+    for label, *cells in zip(frame.index, *columns.values(), strict=True):
+        yield f"row {label}", dict(zip(columns, cells, strict=True))
+
+
+def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
+    return [column for column in frame.columns if plain(column) in names]
+
+
+def plain(column: Any) -> str:
+    """The name of a column without what does not matter in it."""
+    return re.sub(r"[\s-]+", "_", str(column).strip().lower())
+
+
+def id_in(value: Any, field: str, label: str, faults: Faults) -> str:
+    text = value.strip() if isinstance(value, str) else str(value)
+    if text and isinstance(value, str | int | np.integer) and not isinstance(value, bool):
+        return text
+    faults.add(f"{field} {value!r}, expected text or a whole number", place=label)
+    return text
+
+
+def items_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected {{query: {{document: number}}}}")
+    return given.items()

@@ -1,0 +1,51 @@
+"""Names that people type: found, or refused with the near one. And the names of files that are called by an id."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote
+
+from annot.base.errors import InputError
+from annot.base.records import Query
+
+LONGEST_FILE_NAME = 200
+"""File systems end at 255 bytes; the ending, and the name under which a file is being written, come on top."""
+
+
+def file_name(name: str, ending: str) -> str:
+    """The file name of an id: its letters as in a URL; a long id is cut, and its SHA-256 tells it from others.
+
+    >>> file_name("10.1/x", ".jsonl")
+    '10.1%2Fx.jsonl'
+    """
+    quoted = quote(name, safe="")
+    if len(quoted) > LONGEST_FILE_NAME:
+        # No quoted name holds a plus sign.
+        quoted = f"{quoted[:100]}+{hashlib.sha256(name.encode()).hexdigest()}"
+    return quoted + ending
+
+
+def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
+    """What was expected in place of `found`: the known name most like it, or all known names, behind `others`."""
+    names = list(known)
+    close = difflib.get_close_matches(found, names, 1)
+    return f"did you mean {close[0]!r}?" if close else f"{others} {', '.join(names) or 'nothing'}"
+
+
+def check_name(name: str, known: Sequence[str], *, what: str) -> None:
+    """Raise InputError when `name` is not among `known`, with the near name or all of them."""
+    if name not in known:
+        raise InputError(f"{what} {name!r}: not known; {near(name, known)}")
+
+
+def known_query(known: Mapping[str, Query], name: str) -> Query:
+    """The query of that id. Raises InputError with the near id."""
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(name, list(known), 1)
+    raise InputError(
+        f"query {name!r}: not in this study" + (f"; did you mean {close[0]!r}?" if close else ""),
+        hint="`annot query list` shows the queries",
+    )

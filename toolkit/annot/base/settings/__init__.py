@@ -1,0 +1,108 @@
+"""`annot.toml` as a typed model; every default of the program stands in its sections, once.
+
+Unknown keys are refused, and the nearest known key is named.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from annot.base.errors import SettingsError
+from annot.base.settings import sections
+
+
+class Settings(sections.Section):
+    """The whole study."""
+
+    seed: Annotated[int, Field(ge=0)] = 13
+    """Everything that is drawn by chance follows from it."""
+    collection: sections.CollectionSettings = sections.CollectionSettings()
+    scale: sections.ScaleSettings = sections.ScaleSettings()
+    labels: sections.LabelSettings = sections.LabelSettings()
+    facets: dict[sections.FileName, tuple[str, ...]] = Field(
+        default={
+            "background": ("background", "objective"),
+            "method": ("method",),
+            "result": ("result",),
+        }
+    )
+    """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
+    whole abstract."""
+    corpus: sections.CorpusSettings = sections.CorpusSettings()
+    queries: sections.QuerySettings = sections.QuerySettings()
+    pool: sections.PoolSettings = sections.PoolSettings()
+    word_vectors: sections.WordVectorSettings = sections.WordVectorSettings()
+    judging: sections.JudgingSettings = sections.JudgingSettings()
+    training: sections.TrainingSettings = sections.TrainingSettings()
+    agreement: sections.AgreementSettings = sections.AgreementSettings()
+    forecast: sections.ForecastSettings = sections.ForecastSettings()
+    watch: sections.WatchSettings = sections.WatchSettings()
+    adjudication: sections.AdjudicationSettings = sections.AdjudicationSettings()
+    evaluation: sections.EvaluationSettings = sections.EvaluationSettings()
+    systems: sections.SystemSettings = sections.SystemSettings()
+    release: sections.ReleaseSettings = sections.ReleaseSettings()
+    store: sections.StoreSettings = sections.StoreSettings()
+    machine: sections.MachineSettings = sections.MachineSettings()
+
+    @model_validator(mode="after")
+    def _facets_fit(self) -> Settings:
+        owner: dict[str, str] = {}
+        for facet, labels in self.facets.items():
+            for label in labels:
+                if label not in self.labels.names:
+                    near = difflib.get_close_matches(label, self.labels.names, 1)
+                    expected = f"near {near[0]!r}" if near else f"expected one of {', '.join(self.labels.names)}"
+                    raise ValueError(f"facets.{facet}: unknown label {label!r}, {expected}")
+                if label in owner:
+                    raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
+                owner[label] = facet
+        if self.evaluation.relevant_from >= len(self.scale.names):
+            raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
+        return self
+
+    def facet_of(self, label: str) -> str | None:
+        """The facet that `label` belongs to, or None."""
+        return next((facet for facet, labels in self.facets.items() if label in labels), None)
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in the TOML file at `path`. Raises SettingsError with every fault found."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise SettingsError(f"{path}: no such file", hint="make a study with `annot init`") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    try:
+        return Settings.model_validate(document)
+    except ValidationError as error:
+        faults = [_fault(entry, document) for entry in error.errors()]
+        raise SettingsError(f"{path}: {len(faults)} fault(s)", faults=faults) from None
+
+
+def _fault(entry: Any, document: dict[str, Any]) -> str:
+    place = ".".join(str(part) for part in entry["loc"]) or "the file"
+    if entry["type"] == "extra_forbidden":
+        known = _known_keys(entry["loc"][:-1])
+        near = difflib.get_close_matches(str(entry["loc"][-1]), known, 1)
+        expected = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+        return f"{place}: unknown key; {expected}"
+    found = entry.get("input")
+    problem = str(entry["ctx"]["error"]) if entry["type"] == "value_error" else entry["msg"]
+    shown = "" if isinstance(found, dict) or "found " in problem else f", found {found!r:.100}"
+    return f"{place}: {problem}{shown}"
+
+
+def _known_keys(location: tuple[Any, ...]) -> list[str]:
+    model: type[BaseModel] = Settings
+    for part in location:
+        annotation = model.model_fields[str(part)].annotation
+        assert isinstance(annotation, type)
+        assert issubclass(annotation, BaseModel)
+        model = annotation
+    return list(model.model_fields)

@@ -1,0 +1,242 @@
+"""Intervals over queries, each query paper one unit of chance: shares, means, and what is pooled over queries.
+
+Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
+Queries come in clusters too, where a study asks several facets of a paper: they share its pool, and people carry their
+strictness from one to the next. Then the paper is the unit; where each query has a paper of its own, the query is.
+`benchmarks/interval_coverage.py` counts how often each of these intervals holds what it should.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.significance import TIE
+from annot.base.stats.values import Estimate, Interval, Share, Undefined
+
+FEWEST_QUERIES = 4
+"""Query papers, or queries with a paper of their own: below, an interval of kappa or of a mean covers nearly all that
+is possible."""
+
+
+class Clusters(NamedTuple):
+    """The units of chance behind some queries or observations."""
+
+    of: Integers
+    """Shape (n,), of each the place of its unit, from 0."""
+    n: int
+    """Units."""
+    unit: str
+    """What a unit is: "query", or "query paper" where several of the queries are of one paper."""
+
+    def summed(self, values: Array) -> Array:
+        """The sums by unit of `values`, shape (n, ...)."""
+        if values.ndim == 1:
+            return np.asarray(np.bincount(self.of, weights=values, minlength=self.n), dtype=np.float64)
+        whole = np.zeros((self.n, *values.shape[1:]))
+        np.add.at(whole, self.of, values)
+        return whole
+
+
+def clusters_of(queries: npt.ArrayLike, papers: npt.ArrayLike | None) -> Clusters:
+    """The units of chance: the papers where several queries are of one, else the queries.
+
+    queries: shape (n,), the query of each observation, or each query once. papers: shape (n,), the paper of each; None
+    takes the queries as independent.
+    """
+    names, of = np.unique(np.asarray(queries), return_inverse=True)
+    found = Clusters(of, len(names), "query")
+    if papers is not None:
+        names, of = np.unique(np.asarray(papers), return_inverse=True)
+        if len(names) < found.n:
+            return Clusters(of, len(names), "query paper")
+    return found
+
+
+def clusters_of_queries(papers: Sequence[str] | None, n: int) -> Clusters:
+    """The units of chance of n queries, each there once, in their order. papers: the paper of each, or None."""
+    queries = np.arange(n)
+    return clusters_of(queries, papers)
+
+
+def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, papers: npt.ArrayLike | None = None) -> Share:
+    """The share of observations that are hits. hits: shape (n,), true or false. queries, papers: of each."""
+    clusters = clusters_of(queries, papers)
+    hits = np.asarray(hits, dtype=np.float64)
+    return _share(clusters.summed(hits), clusters.summed(np.ones(len(hits))), level=level, unit=clusters.unit)
+
+
+def share_of_counts(
+    hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float, papers: Sequence[str] | None = None
+) -> Share:
+    """The share of observations that are hits. hits, sizes: shape (Q,), of each query. papers: of each query."""
+    hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    there = sizes > 0
+    known = None if papers is None else [paper for paper, some in zip(papers, there, strict=True) if some]
+    clusters = clusters_of_queries(known, int(there.sum()))
+    return _share(clusters.summed(hits[there]), clusters.summed(sizes[there]), level=level, unit=clusters.unit)
+
+
+def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
+    """The share, with an interval that takes whole queries, or whole papers, for the units of chance.
+
+    hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
+    Association 22, 209-212), which keeps its coverage near 0 and 1, for as many observations as would tell so much were
+    they independent, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics
+    and Methodology 3, 484-503). Where all are hits, or none, nothing shows how alike a unit's are: they count as
+    independent.
+    """
+    from scipy.special import stdtrit
+
+    if not len(sizes):
+        return no_share("nothing was observed")
+    count, n, n_units = int(hits.sum()), int(sizes.sum()), len(sizes)
+    p = count / n
+    if n_units < 2:
+        return Share(count, n, p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
+    worth = float(n)
+    variance = _variance((hits - p * sizes) / n)
+    if 0 < count < n and variance > 0:
+        # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
+        worth = min(worth, 1 + p * (1 - p) / variance)
+    t = float(stdtrit(n_units - 1, 0.5 + level / 2))
+    middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
+    half = t / (1 + t * t / worth) * math.sqrt(p * (1 - p) / worth + t * t / (4 * worth * worth))
+    low = 0.0 if count == 0 else middle - half
+    high = 1.0 if count == n else middle + half
+    return Share(count, n, p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}"))
+
+
+def no_share(reason: str) -> Share:
+    """A share that cannot be had."""
+    return Share(0, 0, Undefined(reason), Undefined(reason))
+
+
+def clustered_interval(
+    value: float,
+    influence: Array,
+    queries: npt.ArrayLike,
+    *,
+    level: float,
+    most: float,
+    papers: npt.ArrayLike | None = None,
+) -> Interval | Undefined:
+    """An interval of an estimate between -most and most, Student's t with one degree less than there are units.
+
+    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. queries, papers: of
+    each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986, Biometrika
+    73, 13-22).
+    """
+    from scipy.special import stdtrit
+
+    clusters = clusters_of(queries, papers)
+    totals: Array = np.bincount(clusters.of, weights=influence).astype(np.float64)
+    n = clusters.n
+    if n < FEWEST_QUERIES:
+        return too_few(n, unit=clusters.unit)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
+    method = f"clustered by {n} {plural(clusters.unit)}, Student's t"
+    return Interval(max(-most, value - half), min(most, value + half), level, method)
+
+
+def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
+    """What each cluster adds to the mean of each row: shape (K, n) gives (K, C), clusters in order.
+
+    The parts are scaled so that their own mean is that of the row, whatever the clusters' sizes.
+    """
+    _, of = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.stack([np.bincount(of, weights=row) for row in values])
+    return np.asarray(sums * (sums.shape[1] / len(of)))
+
+
+def mean_interval(
+    values: Array, *, level: float, least: float, most: float, papers: Sequence[str] | None = None
+) -> Interval | Undefined:
+    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife.
+
+    papers: the paper of each query; whole papers are left out where several queries are of one.
+    """
+    clusters = clusters_of_queries(papers, len(values))
+    sizes = np.bincount(clusters.of, minlength=clusters.n)
+    others = (values.sum() - clusters.summed(values)) / np.maximum(1, len(values) - sizes)
+    return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most, unit=clusters.unit)
+
+
+def ratio_interval(
+    sums: Array, sizes: Array, *, level: float, unit: str, least: float = 0.0, most: float = 1.0
+) -> Interval | Undefined:
+    """An interval of the mean, over strata, of (sum of `sums`) / (sum of `sizes`): by the jackknife over clusters.
+
+    sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. unit: what a cluster is.
+    """
+    with np.errstate(invalid="ignore"):  # A stratum of one cluster is empty without it: nan.
+        without = ((sums.sum(axis=0) - sums) / (sizes.sum(axis=0) - sizes)).mean(axis=1)
+    value = float((sums.sum(axis=0) / sizes.sum(axis=0)).mean())
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+
+
+def jackknife_interval(
+    value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0, unit: str = "query"
+) -> Interval | Undefined:
+    """An interval of a figure between least and most over whole units: the delete-one jackknife with Student's t.
+
+    without: shape (C,), the figure with each unit left out (Efron and Tibshirani 1993, An Introduction to the
+    Bootstrap, chapter 11), nan where it has no value. It is taken on the scale of Fisher's z, artanh of what lies
+    between -1 and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
+    """
+    from scipy.special import stdtrit
+
+    n, middle, width = len(without), (least + most) / 2, (most - least) / 2
+    if n < FEWEST_QUERIES:
+        return too_few(n, unit=unit)
+    if np.isnan(without).any():
+        return Undefined(f"it has no value without one of the {plural(unit)}")
+    scaled, of_others = (value - middle) / width, (without - middle) / width
+    if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
+        return Undefined(f"it is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
+    z, left_out = math.atanh(scaled), np.arctanh(of_others)
+    error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
+    if error <= TIE:
+        return the_same(unit)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
+    method = f"jackknife over {n} {plural(unit)}, Fisher's z, Student's t"
+    return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
+
+
+def mean_by_queries(
+    values: Array, queries: npt.ArrayLike, *, level: float, most: float, papers: npt.ArrayLike | None = None
+) -> Estimate:
+    """The mean of values between -most and most, with its interval clustered by query, or by paper."""
+    if not len(values):
+        nothing = Undefined("no judgements")
+        return Estimate(nothing, nothing)
+    mean = float(values.mean())
+    influence = (values - mean) / len(values)
+    return Estimate(mean, clustered_interval(mean, influence, queries, level=level, most=most, papers=papers))
+
+
+def _variance(totals: Array) -> float:
+    """Of an estimate, from what each of two units or more adds to its error."""
+    return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
+
+
+def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefined:
+    """Why there is no interval over n units."""
+    units = plural(unit)
+    return Undefined(
+        f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
+    )
+
+
+def the_same(unit: str) -> Undefined:
+    """Why there is no interval of a figure that no unit changes."""
+    return Undefined(f"it is the same whichever {unit} is left out, which says nothing of other {plural(unit)}")
+
+
+def plural(unit: str) -> str:
+    return "queries" if unit == "query" else f"{unit}s"

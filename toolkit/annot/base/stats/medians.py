@@ -1,0 +1,114 @@
+"""Intervals of medians: the sign test turned round, over queries or over whole query papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.clustered import Clusters, clusters_of_queries, plural, the_same, too_few
+from annot.base.stats.values import Interval, Undefined
+
+
+def median_interval(values: Array, *, level: float, papers: Sequence[str] | None = None) -> Interval | Undefined:
+    """An interval of the median over queries of `values`, shape (Q,): two of them, or points between neighbours.
+
+    papers: the paper of each query; None takes the queries as independent. Where several are of one paper, the interval
+    holds what the sign test over whole papers does not reject: `median_of_clusters`.
+    """
+    clusters = clusters_of_queries(papers, len(values))
+    return median_of_clusters(values, clusters, level=level)
+
+
+def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> Interval | Undefined:
+    """The same of `values`, shape (n,), with the unit of each: at most `1 - level` of the chance is left outside.
+
+    A median is rejected where the units do not balance around it: each unit counts its values above less those below,
+    and the sum is compared with those of all changes of sign (the sign test, where each unit has one value).
+    """
+    fewest = fewest_for_median(level)
+    if clusters.n < fewest:
+        return too_few(clusters.n, fewest, clusters.unit)
+    if clusters.n == len(values):
+        low, high = _order_statistics(np.sort(values), level)
+        method = f"order statistics of {clusters.n} {plural(clusters.unit)}"
+    else:
+        # Between tied values the ends may be interpolated past a median that is itself one of the tied ones.
+        middle = float(np.median(values))
+        low, high = min(middle, _least(values, clusters, level)), max(middle, -_least(-values, clusters, level))
+        method = f"sign test over {clusters.n} {plural(clusters.unit)}"
+    return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
+
+
+def fewest_for_median(level: float) -> int:
+    """Units of chance below which nothing holds a median so often: two observations are all that there is."""
+    return math.ceil(1 - math.log2(1 - level))
+
+
+def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:
+    """The k-th values from both ends hold the median with a chance that is binomial, whatever the distribution.
+
+    Between the k that holds it more often than `level` and the next, the ends are interpolated as Hettmansperger and
+    Sheather 1986, Statistics and Probability Letters 4, 75-79.
+    """
+    from scipy.special import bdtr
+
+    n = len(ordered)
+    # How often the k-th values from both ends hold the median, from k = 1.
+    held = [1 - 2 * float(bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)]
+    k = sum(chance >= level for chance in held)
+    next_held = held[k] if k < len(held) else 0.0
+    inwards = _inwards((held[k - 1] - level) / (held[k - 1] - next_held), k, n)
+    low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
+    high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
+    return float(low), float(high)
+
+
+def _inwards(part: float, k: int, n: int) -> float:
+    """How far to go from the k-th of n values to the next for a `part` of the chance between them."""
+    return (n - k) * part / (k + (n - 2 * k) * part)
+
+
+def _least(values: Array, clusters: Clusters, level: float) -> float:
+    """The lower end: below it, too many units have more values above than below. Interpolated as order statistics."""
+    known, counts = np.unique(values, return_counts=True)
+    below = np.concatenate([[0], np.cumsum(counts)])
+    missed = (1 - level) / 2
+
+    def chance(gap: int) -> float:
+        """That so many values are above, or more, with the median in the gap below the known value at this place."""
+        above = clusters.summed(np.where(values >= known[gap], 1.0, -1.0))
+        return _chance_of_sum(np.rint(above).astype(np.int64))
+
+    # Below all values it is rejected, as there are enough units; in the middle it is not.
+    rejected, kept = 0, int(np.searchsorted(below, len(values) / 2))
+    while kept - rejected > 1:
+        gap = (rejected + kept) // 2
+        rejected, kept = (gap, kept) if chance(gap) <= missed else (rejected, gap)
+    if kept == len(known) or counts[rejected] > 1:
+        # Several have this value, and it is not rejected itself: further in, what may be the median would be left out.
+        return float(known[rejected])
+    at_rejected = chance(rejected)
+    part = (missed - at_rejected) / (chance(kept) - at_rejected)
+    inwards = _inwards(part, int(below[kept]), len(values))
+    return float((1 - inwards) * known[rejected] + inwards * known[kept])
+
+
+def _chance_of_sum(totals: Integers) -> float:
+    """How often the sum of `totals`, each with its sign drawn, is as large as it is, or larger."""
+    sizes, times = np.unique(np.abs(totals), return_counts=True)
+    whole = int(np.abs(totals).sum())
+    if whole == 0:
+        return 1.0
+    # The sum's characteristic function is a product of cosines; it lies on 2 * whole + 1 numbers.
+    n = 2 * whole + 1
+    angles = 2 * math.pi / n * np.arange(whole + 1)
+    waves = np.ones(whole + 1)
+    for size, count in zip(sizes, times, strict=True):
+        waves *= np.cos(size * angles) ** count
+    chances = np.fft.irfft(waves, n)
+    # Below 0 the sums follow those from 0 up.
+    least = int(totals.sum())
+    return float(chances[least : whole + 1].sum() if least >= 0 else 1 - chances[1 - least : whole + 1].sum())

@@ -1,0 +1,112 @@
+"""A statistic and its interval, or why it has none: undefined is not zero and not nan, and JSON says it.
+
+Which method makes the interval of which kind of figure: one method for each kind, and none leaves the range of values
+that its figure can take.
+
+order statistics
+    of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
+    the values are distributed. Where several queries are of one paper, what the sign test over whole papers does not
+    reject. `annot.base.stats.medians.median_interval`
+jackknife
+    of means over queries, of agreement on all pairs pooled, of kappa between two assessors, of measures of runs and of
+    their differences: over whole query papers, as the facets of one share its pool and its assessors. On the scale of
+    Fisher's z, with Student's t, from four papers on. On its own scale Student's t for a mean near its end, as AC2
+    often is, held 90 of 100 with ten queries. `annot.base.stats.clustered.jackknife_interval`
+Wilson
+    of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
+    keeps its coverage with few papers. `annot.base.stats.clustered.share`
+clustered
+    of mean differences in grades, by paper, with Student's t. `annot.base.stats.clustered.clustered_interval`; where
+    one assessor is compared with all others, of means over queries. `annot.measuring.diagnosis.contrasts`
+none
+    of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
+    hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
+    `annot.measuring.assessor_effect.random_assessors`
+prediction
+    of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
+
+How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of five coefficients,
+one to three facets of a paper and three designs of judging (`benchmarks/interval_coverage.py`), and of four
+distributions of measures of runs (`benchmarks/run_interval_coverage.py`):
+
+    papers           4         6        10        25        50
+    median           -     95-99     94-97     94-98     94-99
+    mean         93-96     93-96     94-96     94-96     94-96
+    pooled       92-96     92-97     93-97     94-97     94-97
+    share        94-97     93-96     94-95     94-96     94-96
+    measure      95-97     93-98     93-97         -     95-97
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A statistic that has no value on the data, with the reason in words."""
+
+    reason: str
+    in_general: str = field(default="", compare=False, repr=False)
+    """The reason without this data's own counts, so that many of a kind can be told as one; "" where it has none."""
+
+    @property
+    def kind(self) -> str:
+        """What it has in common with others."""
+        return self.in_general or self.reason
+
+
+Value = float | Undefined
+
+
+def to_json(value: Any) -> Any:
+    """Plain dicts, lists, numbers and text. A statistic without a value is `{"undefined": reason}`; nan never appears.
+
+    Records become objects, and paths text.
+    """
+    if isinstance(value, Undefined):
+        return {"undefined": value.reason}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval at confidence `level` (0..1), or where a figure to come falls with that probability."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval."""
+
+    value: Value
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `of`, as a fraction 0..1."""
+
+    count: int
+    of: int
+    value: Value
+    interval: Interval | Undefined

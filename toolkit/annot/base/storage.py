@@ -1,0 +1,284 @@
+"""Arrays and word lists in a folder: written whole, with the SHA-256 of each file, read back memory-mapped.
+
+A folder holds one `<name>.npy` for each array, one `<name>.txt` (a string a line, so none with a line feed) for each
+list, and `about.json` with the kind, the facts and the hashes, the last of them its own: of its text without that hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.errors import InputError, MissingInput
+
+ABOUT = "about.json"
+Array = NDArray[Any]
+
+
+class Folder(Protocol):
+    """Where files lie that were written together: a path, or what fetches them from elsewhere."""
+
+    def __truediv__(self, name: str, /) -> Path:
+        """The path at which this process reads the file of this name."""
+        ...
+
+
+class Opened(Mapping[str, Array]):
+    """The arrays in a folder by name: each is mapped when it is asked for, and given back with its last use."""
+
+    def __init__(self, folder: Folder, names: Sequence[str]) -> None:
+        self._folder = folder
+        self._names = names
+
+    def __getitem__(self, name: str) -> Array:
+        path = self._folder / f"{name}.npy"
+        try:
+            return mapped(path)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: not readable: {error}", hint=_again(path.parent)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def mapped(path: Path) -> Array:
+    """The array in a file that `numpy.save` wrote, mapped, to be read only.
+
+    `numpy.load` takes three times as long, which counts where each search opens a thousand files.
+    """
+    form = np.lib.format
+    with path.open("rb") as file:
+        if (version := form.read_magic(file)) != (1, 0):  # type: ignore[no-untyped-call]
+            raise ValueError(f"found an array of version {version}, expected (1, 0)")
+        shape, by_columns, kind = form.read_array_header_1_0(file)  # type: ignore[no-untyped-call]
+        start, pages = file.tell(), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    found = np.frombuffer(pages, kind, math.prod(shape), start)
+    return found.reshape(shape, order="F" if by_columns else "C")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """An array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
+
+    shape: tuple[int, int]
+    blocks: Iterable[NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a folder holds: `arrays` and `texts` by name, the `facts` written with them."""
+
+    arrays: Mapping[str, Array]
+    texts: Mapping[str, tuple[str, ...]]
+    facts: Mapping[str, Any]
+
+
+def save(
+    folder: Path,
+    *,
+    kind: str,
+    arrays: Mapping[str, Array | Blocks],
+    texts: Mapping[str, Sequence[str]],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write all of it to `folder`, replacing what is there.
+
+    The files are made beside the folder and moved in at the end, so that a reader never finds a part.
+    """
+    with written_whole(folder) as building:
+        for name, array in arrays.items():
+            save_array(building / f"{name}.npy", array)
+        for name, lines in texts.items():
+            with (building / f"{name}.txt").open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        sha256 = {path.name: _sha256(path) for path in sorted(building.iterdir())}
+        about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts), "sha256": sha256}
+        sha256[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
+        (building / ABOUT).write_text(_text(about), "utf-8")
+
+
+@contextmanager
+def written_whole(folder: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
+    try:
+        yield building
+        building.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        building.replace(folder)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+
+
+def remove_unfinished(root: Path) -> None:
+    """Remove, anywhere below `root`, what `save` was writing in a process of this machine that was killed."""
+    for building in root.rglob(f".*@{platform.node()}.*"):
+        process = building.name.rpartition("@")[0].rpartition(".")[2]
+        if not _runs(int(process)):
+            shutil.rmtree(building, ignore_errors=True)
+
+
+def save_array(path: Path, array: Array | Blocks) -> None:
+    """Write the array to `path`. NumPy tells of a full disk only where it does not know that it writes to a file."""
+    with path.open("wb") as file:
+        anything_that_writes: Any = SimpleNamespace(write=file.write)
+        if isinstance(array, Blocks):
+            header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
+            np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
+            for block in array.blocks:
+                file.write(np.ascontiguousarray(block, "<f4").tobytes())
+        else:
+            np.save(anything_that_writes, array)
+
+
+def load(folder: Folder, *, kind: str) -> Stored:
+    """What `save` wrote to the folder. The arrays stay on disk and are read where they are used.
+
+    Raises MissingInput when nothing is there, InputError when it is of another kind or incomplete.
+    """
+    path = folder / ABOUT
+    hint = _again(path.parent)
+    if not path.is_file():
+        raise MissingInput(f"{path.parent}: no {ABOUT} there", hint=hint)
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        if about["kind"] != kind:
+            raise InputError(f"{path}: found kind {about['kind']!r}, expected {kind!r}", hint=hint)
+        absent = [name for name in about["arrays"] if not (folder / f"{name}.npy").is_file()]
+        if absent:
+            raise InputError(f"{path.parent}: not there: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
+        texts = {name: _lines(folder / f"{name}.txt") for name in about["lists"]}
+        return Stored(arrays=Opened(folder, about["arrays"]), texts=texts, facts=about["facts"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path.parent}: not readable as {kind}: {error}", hint=hint) from None
+
+
+def written_hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder as `save` wrote it, by the file's name.
+
+    Raises InputError where the folder does not say it.
+    """
+    path = folder / ABOUT
+    try:
+        text = path.read_bytes()
+        return {**json.loads(text)["sha256"], ABOUT: hashlib.sha256(text).hexdigest()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not readable: {error}", hint=_again(folder)) from None
+
+
+def faults(folder: Path) -> list[str]:
+    """What in `folder` is not as `save` wrote it, one line a file; none where all hashes hold."""
+    path = folder / ABOUT
+    try:
+        text = path.read_text("utf-8")
+        about = json.loads(text)
+        written = dict(about["sha256"])
+        if text != _text(about):
+            return [f"{path}: not as it was written"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return [f"{path}: not readable: {error}"]
+    found = {name: _sha256(folder / name) for name in written}
+    # What was written before this hash was kept has none.
+    if about["sha256"].pop(ABOUT, None):
+        found[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
+    return [
+        f"{folder / name}: found {(found[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
+        for name, digest in written.items()
+        if found[name] != digest
+    ]
+
+
+def as_arrays(name: str, strings: Any) -> dict[str, Array]:
+    """An Arrow array of strings without nulls as two arrays that `as_strings` reads: UTF-8, and where each begins."""
+    _validity, begins, values = strings.buffers()
+    if not len(strings):
+        return {f"{name}_utf8": np.zeros(0, np.uint8), f"{name}_offsets": np.zeros(1, np.int32)}
+    offsets = np.frombuffer(begins, np.int32, len(strings) + 1, strings.offset * 4)
+    utf8 = np.frombuffer(values, np.uint8)[offsets[0] : offsets[-1]] if values else np.zeros(0, np.uint8)
+    return {f"{name}_utf8": utf8, f"{name}_offsets": offsets - offsets[0]}
+
+
+def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
+    """The Arrow array that `as_arrays` took apart, without a copy of its text."""
+    import pyarrow as pa
+
+    offsets, utf8 = arrays[f"{name}_offsets"], arrays[f"{name}_utf8"]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(utf8)])
+
+
+def strings_of(texts: Iterable[str]) -> Any:
+    """An Arrow array of these strings. (`pyarrow.array` would import pandas, which takes longer than most searches.)"""
+    import pyarrow as pa
+
+    known = list(texts)
+    joined = "".join(known)
+    parts: list[Any] = known if joined.isascii() else [text.encode() for text in known]
+    offsets = np.zeros(len(known) + 1, dtype=np.int32)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
+    return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
+
+
+def strings_in(text: bytes) -> Any:
+    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError where it is not
+    UTF-8."""
+    import pyarrow as pa
+
+    lines = text if text.endswith(b"\n") else text + b"\n"
+    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
+    offsets = np.concatenate(([0], ends - np.arange(len(ends)))).astype(np.int32)
+    values = lines.replace(b"\n", b"")
+    found = pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
+    found.validate(full=True)
+    return found
+
+
+def _text(about: Mapping[str, Any]) -> str:
+    return json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _again(folder: Path) -> str:
+    return f"delete {folder}, and make it again with `annot index build`"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _sha256(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    # Not splitlines, nor universal newlines: a string may hold any character but the line feed.
+    with path.open(encoding="utf-8", newline="\n") as file:
+        return tuple(file.read().split("\n")[:-1])

@@ -1,0 +1,127 @@
+"""The one Jinja2 environment: an undefined name is an error, XML and HTML are escaped, a study's file wins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+from jinja2 import (
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    select_autoescape,
+)
+from jinja2.sandbox import SandboxedEnvironment
+
+from annot.base.errors import InputError
+
+ESCAPED = ("xml", "html", "xml.j2", "html.j2")
+"""Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
+MARKDOWN = ".md.j2"
+"""The ending of templates whose values are made harmless Markdown."""
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_IMAGE = re.compile(r"(?<!\\)((?:\\\\)*)!\[")
+_TARGET = r"\s*(?!https?://|mailto:|#)"
+_AIMED = re.compile(rf"(?<!\\)((?:\\\\)*)\](?=\({_TARGET}|:{_TARGET})", re.IGNORECASE)
+
+
+class Exact(str):
+    """Text that a Markdown template takes as it is: a value of the YAML at its top, which a program reads."""
+
+    __slots__ = ()
+
+
+def harmless(text: str) -> str:
+    """`text` as Markdown that shows no image, has no HTML, and links to web pages and mailboxes alone.
+
+    What people and papers wrote is text. HTML tags stay visible; an image, which would be fetched from somebody's
+    server, and a link to a script or a file become the words they were written with. Done twice, it is done once.
+
+    >>> print(harmless("<b>a</b> ![b](http://c) [d](javascript:e) [f](https://g)"))
+    &lt;b>a&lt;/b> !\\[b](http://c) [d\\](javascript:e) [f](https://g)
+    """
+    text = _AIMED.sub(r"\1\\]", _IMAGE.sub(r"\1!\\[", text))
+    return _TAG.sub("&lt;", text)
+
+
+def counted(n: int, name: str, plural: str = "") -> str:
+    """So many of something. In templates a filter and a function; `plural` where it is no plain one.
+
+    >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
+    ('1 query', '2,000 queries', '0 days', '2 batches')
+    """
+    if n != 1:
+        name = plural or (f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s")
+    return f"{n:,} {name}"
+
+
+def verb(n: int, one: str, many: str) -> str:
+    """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
+    return one if n == 1 else many
+
+
+def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
+    """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
+
+    markdown: values are made harmless Markdown.
+
+    A study may come from somebody else, so its templates reach the values they are given and nothing behind them.
+    """
+    folders = [str(files("annot.templates"))]
+    if overrides is not None:
+        folders.insert(0, str(overrides))
+    made = SandboxedEnvironment(
+        loader=FileSystemLoader(folders),
+        undefined=StrictUndefined,
+        autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_harmless if markdown else None,
+    )
+    made.filters |= {"counted": counted, "verb": verb}
+    made.globals["counted"] = counted
+    return made
+
+
+def _harmless(value: Any) -> Any:
+    return harmless(value) if isinstance(value, str) and not isinstance(value, Exact) else value
+
+
+def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> str:
+    """The template `name` filled with `values`.
+
+    Raises InputError that names the template, the line and the cause, whatever goes wrong in it.
+    """
+    try:
+        return environment(overrides=overrides, markdown=name.endswith(MARKDOWN)).get_template(name).render(values)
+    except TemplateNotFound as error:
+        raise InputError(
+            f"{name}: there is no template {error.name}"
+            if error.name != name
+            else f"{name}: there is no such template",
+            hint="`templates/` of the study and those that come with annot were looked through",
+        ) from None
+    except TemplateSyntaxError as error:
+        place = error.filename or error.name or name
+        raise InputError(f"{place}:{error.lineno}: {error.message}", hint="correct the template") from None
+    except Exception as error:
+        # A template calls what it is given, so any exception may come out of it.
+        place = _place(error, name, overrides)
+        cause = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{place}: {cause}", hint="correct the template") from None
+
+
+def _place(error: Exception, name: str, overrides: Path | None) -> str:
+    """`file:line` of the innermost template frame of the traceback; the bare name where there is none."""
+    folders = [str(files("annot.templates")), *([] if overrides is None else [str(overrides)])]
+    for frame in reversed(extract_tb(error.__traceback__)):
+        if any(Path(frame.filename).is_relative_to(folder) for folder in folders):
+            return f"{frame.filename}:{frame.lineno}"
+    return name

@@ -1,0 +1,232 @@
+"""Which papers of a corpus are kept: CSFCube's filters, and duplicates by id and by title.
+
+What is remembered of a paper are hashes of 64 bits, so that a corpus of any size can be told apart in little memory:
+among ten million papers two ids fall on one hash with a chance of 3 in a million.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annot.base.records import Paper
+from annot.base.settings.sections import CorpusSettings
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+_NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
+
+
+class Rejection(StrEnum):
+    """Why a paper is not kept, in the order in which the reasons are looked for: the first one counts."""
+
+    DUPLICATE_ID = "id seen before, same content"
+    DIFFERING_ID = "id seen before, other content"
+    NO_TITLE = "no title"
+    NO_ABSTRACT = "no abstract"
+    FEW_SENTENCES = "too few sentences"
+    MANY_SENTENCES = "too many sentences"
+    LONG_SENTENCE = "a sentence too long"
+    SHORT_SENTENCES = "all sentences too short"
+
+
+REASONS = tuple(Rejection)
+KEPT = len(REASONS)
+"""Stands in `Marks.reason` for a paper that nothing speaks against."""
+
+
+class Marks(NamedTuple):
+    """What papers are told apart by, one entry a paper."""
+
+    ids: Any
+    """A pyarrow array of strings."""
+    id_hash: NDArray[numpy.uint64]
+    content: NDArray[numpy.uint64]
+    """Of title, sentences and year."""
+    title: NDArray[numpy.uint64]
+    """Of the normalised title; 0 where nothing is left of it."""
+    reason: NDArray[numpy.uint8]
+    """Position in REASONS of the first reason not to keep the paper by itself, or KEPT."""
+
+
+def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
+    """The marks of papers; without settings nothing speaks against any."""
+    import numpy
+    import pyarrow
+
+    rows = [
+        (
+            paper.paper_id,
+            _hash(paper.paper_id),
+            _hash("\0".join((paper.title, *paper.sentences, str(paper.year)))),
+            title_mark(paper.title),
+            KEPT if settings is None or (found := rejection(paper, settings)) is None else REASONS.index(found),
+        )
+        for paper in papers
+    ]
+    ids, *hashes, reason = zip(*rows, strict=True) if rows else ((),) * 5
+    of_id, content, of_title = (numpy.array(column, numpy.uint64) for column in hashes)
+    return Marks(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, numpy.array(reason, numpy.uint8))
+
+
+def title_mark(title: str) -> int:
+    """The hash of the normalised title; 0 where nothing is left of it."""
+    return _hash(normalised) if (normalised := normalised_title(title)) else 0
+
+
+def joined(parts: Sequence[Marks]) -> Marks:
+    """The marks of several lots of papers, one after the other; one lot at least."""
+    import numpy
+    import pyarrow
+
+    ids, *columns = zip(*parts, strict=True)
+    return Marks(pyarrow.concat_arrays(ids), *map(numpy.concatenate, columns))
+
+
+class Tally:
+    """What became of the papers, in the order in which they came, and what is remembered of those kept."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.kept = 0
+        self.rejected: Counter[Rejection] = Counter()
+        self.differing: list[str] = []
+        """Ids that came again with another title, abstract or year; the first paper is kept."""
+        self._content = _FirstUnder()
+        self._titles = _FirstUnder()
+        self._ids: list[Any] = []
+        self.known = 0
+        """Papers in the corpus: those kept, and those remembered."""
+        self._same_title: list[tuple[int, int]] = []
+
+    def remember(self, marks: Marks) -> None:
+        """Know these papers as kept (those of an earlier `corpus add`), without counting them as read or kept."""
+        import numpy
+
+        self._keep(marks, numpy.arange(len(marks.ids)))
+
+    def take(self, marks: Marks) -> NDArray[numpy.int64]:
+        """Count these papers, and return the positions of those to keep, in order.
+
+        A paper whose id is known repeats it, whatever else speaks against it. Of papers with one id the first that
+        passes is kept. Papers with the title of another are kept and reported: a query's twins are kept out of its
+        pool, not out of the corpus.
+        """
+        import numpy
+
+        known = self._content.find(marks.id_hash)[0]
+        good = numpy.flatnonzero(~known & (marks.reason == KEPT))
+        _, first = numpy.unique(marks.id_hash[good], return_index=True)
+        kept = good[numpy.sort(first)]
+        self._keep(marks, kept)
+        within = _FirstUnder()
+        within.add(marks.id_hash[kept], kept.astype(numpy.uint64))
+        here, place = within.find(marks.id_hash)
+        repeats = known | (here & (place < numpy.arange(len(marks.ids), dtype=numpy.uint64)))
+        differs = repeats & (self._content.find(marks.id_hash)[1] != marks.content)
+        self.read += len(marks.ids)
+        self.kept += len(kept)
+        self.differing += marks.ids.filter(differs).to_pylist()
+        self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
+        self.rejected[Rejection.DUPLICATE_ID] += int((repeats & ~differs).sum())
+        by_itself = numpy.bincount(marks.reason[~repeats], minlength=KEPT)
+        self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
+        self.rejected = +self.rejected
+        return kept
+
+    @property
+    def same_title(self) -> list[tuple[str, str]]:
+        """Pairs of kept ids with one normalised title: the first paper that had it, and the one that came."""
+        import numpy
+        import pyarrow
+
+        ids = pyarrow.chunked_array(self._ids, pyarrow.string())
+        pairs = numpy.array(self._same_title, numpy.int64).reshape(-1, 2)
+        return list(zip(*(ids.take(pyarrow.array(column)).to_pylist() for column in pairs.T), strict=True))
+
+    def _keep(self, marks: Marks, kept: NDArray[numpy.int64]) -> None:
+        import numpy
+
+        self._content.add(marks.id_hash[kept], marks.content[kept])
+        self._ids.append(marks.ids.take(kept))
+        titled = numpy.flatnonzero(marks.title[kept])
+        titles, places = marks.title[kept][titled], (self.known + titled).astype(numpy.uint64)
+        self._titles.add(titles, places)
+        first = self._titles.find(titles)[1]
+        self._same_title += zip(first[first != places].tolist(), places[first != places].tolist(), strict=True)
+        self.known += len(kept)
+
+
+class _FirstUnder:
+    """The first value that was added under each key, both of 64 bits, in sorted runs that are merged as they grow."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[NDArray[numpy.uint64], NDArray[numpy.uint64]]] = []
+
+    def add(self, keys: NDArray[numpy.uint64], values: NDArray[numpy.uint64]) -> None:
+        import numpy
+
+        new = ~self.find(keys)[0]
+        run, first = numpy.unique(keys[new], return_index=True)
+        under = values[new][first]
+        while self._runs and len(self._runs[-1][0]) <= 2 * len(run):
+            longer, values_there = self._runs.pop()
+            run, under = numpy.concatenate((longer, run)), numpy.concatenate((values_there, under))
+            order = numpy.argsort(run, kind="stable")
+            run, under = run[order], under[order]
+        self._runs.append((run, under))
+
+    def find(self, keys: NDArray[numpy.uint64]) -> tuple[NDArray[numpy.bool_], NDArray[numpy.uint64]]:
+        """Which of the keys are there, and the value under each; 0 where there is none."""
+        import numpy
+
+        there, found = numpy.zeros(len(keys), bool), numpy.zeros(len(keys), numpy.uint64)
+        for run, under in self._runs:
+            if len(run):
+                at = numpy.minimum(numpy.searchsorted(run, keys), len(run) - 1)
+                here = run[at] == keys
+                there |= here
+                found[here] = under[at[here]]
+        return there, found
+
+
+def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
+    """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
+    if not paper.title.strip():
+        return Rejection.NO_TITLE
+    if not any(sentence.strip() for sentence in paper.sentences):
+        return Rejection.NO_ABSTRACT
+    if len(paper.sentences) < settings.min_sentences:
+        return Rejection.FEW_SENTENCES
+    if len(paper.sentences) > settings.max_sentences:
+        return Rejection.MANY_SENTENCES
+    longest = max([len(sentence.split()) for sentence in paper.sentences])
+    if longest > settings.max_sentence_tokens:
+        return Rejection.LONG_SENTENCE
+    if longest < settings.min_sentence_tokens:
+        return Rejection.SHORT_SENTENCES
+    return None
+
+
+def normalised_title(title: str) -> str:
+    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
+    digits. Empty for a title without any; such titles are never taken for the same.
+
+    >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
+    True
+    """
+    if title.isascii():
+        return _NOT_ASCII_WORD.sub("", title.lower())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
+    return "".join(char for char in folded if char.isalnum())
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -1,0 +1,157 @@
+"""A linear-chain conditional random field over the sentences of an abstract: training it, and labelling with it.
+
+The model family of Lafferty, McCallum and Pereira (ICML 2001), as CRFsuite implements it. The library is imported
+when a model is trained or first used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import tempfile
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.errors import InputError
+from annot.corpus.facets.attributes import AttributeReader, Ints
+from annot.corpus.facets.features import FEATURE_SET, features
+from annot.corpus.facets.model_file import read_weights
+from annot.corpus.facets.training import LabelledAbstract
+
+SHIPPED_MODEL = "csabstruct.crfsuite.xz"
+"""The model in this package; `MODEL.md` beside it says where it comes from."""
+
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+AT_ONCE = 1_000
+"""Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
+
+SETTINGS = {"c1": 0.0, "c2": 16.0, "feature.minfreq": 1, "feature.possible_transitions": True, "max_iterations": 1000}
+"""What decides a training besides the data: the weights of the L1 and the L2 penalty, how often a feature (attribute
+and label) must be seen, and when L-BFGS stops that has not converged long before. The shipped model was trained so."""
+
+
+def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
+    """A model file (xz) trained on `abstracts`; the same abstracts in the same order give the same bytes.
+
+    CRFsuite writes a model to a path only, so a private temporary file stands in between.
+    Raises InputError when there is nothing to learn from.
+    """
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params(SETTINGS)
+    seen: set[str] = set()
+    for abstract in abstracts:
+        trainer.append(features(abstract.sentences), abstract.labels)
+        seen.update(abstract.labels)
+    if len(seen) < 2:
+        raise InputError(f"nothing to learn from: {len(seen)} label(s) in the training abstracts, expected 2 or more")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        trainer.train(str(path))
+        return lzma.compress(path.read_bytes(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, preset=9)
+
+
+class Labeller:
+    """Labels the sentences of abstracts with one model, many abstracts at once."""
+
+    sha256: str
+    """SHA-256 of the model file's bytes, in hexadecimal."""
+    labels: tuple[str, ...]
+    """The labels that it gives: those of the abstracts it was trained on."""
+
+    def __init__(self, model: bytes, *, name: str) -> None:
+        """The labeller of the model file `model` (as `train` gives it, or as CRFsuite wrote it, uncompressed).
+
+        `name` stands in messages. Raises InputError when it is not a model, or not one of these features.
+        """
+        self.name = name
+        self.sha256 = hashlib.sha256(model).hexdigest()
+        self._weights = read_weights(_uncompressed(model, name), name=name)
+        if FEATURE_SET not in self._weights.attributes:
+            raise InputError(
+                f"{name}: trained on other features than {FEATURE_SET!r}",
+                hint="train it again with `annot facets train FILE`",
+            )
+        self.labels = self._weights.labels
+        self._reader = AttributeReader(self._weights.attributes)
+
+    @classmethod
+    def load(cls) -> Labeller:
+        """The labeller of the model shipped with the package."""
+        return cls(shipped_model(), name=SHIPPED_MODEL)
+
+    def label(self, sentences: Sequence[str]) -> tuple[str, ...]:
+        """The most probable sequence of labels: one for each sentence of one whole abstract, in order."""
+        found = self.label_all(sentences, np.array([len(sentences)]))
+        return tuple(self.labels[code] for code in found)
+
+    def label_all(self, sentences: Sequence[str], counts: Ints) -> Ints:
+        """The most probable sequence of labels of each abstract, as CRFsuite's tagger finds it.
+
+        sentences: those of all abstracts, one after the other.
+        counts: array, shape (abstracts,): how many sentences each abstract has.
+        Returns an array, shape (sentences,): positions in `labels`.
+        """
+        counts = counts[counts > 0]
+        ends = np.cumsum(counts)
+        found: list[Ints] = [np.zeros(0, np.int64)]
+        for first in range(0, len(counts), AT_ONCE):
+            some = counts[first : first + AT_ONCE]
+            end = int(ends[first + len(some) - 1])
+            found.append(self._label_some(sentences[end - int(some.sum()) : end], some))
+        return np.concatenate(found)
+
+    def _label_some(self, sentences: Sequence[str], counts: Ints) -> Ints:
+        seen = self._reader.read(sentences, counts)
+        # bincount adds in the order of the attributes, as CRFsuite does: ties and near-ties come out alike.
+        state = np.array(
+            [
+                np.bincount(seen.sentences, weights[seen.attributes], minlength=len(sentences))
+                for weights in self._weights.state
+            ]
+        )
+        return viterbi(state.T, self._weights.transition, counts)
+
+
+def shipped_model() -> bytes:
+    """The model file that comes with the package."""
+    return files("annot.corpus.facets").joinpath(SHIPPED_MODEL).read_bytes()
+
+
+def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts: Ints) -> Ints:
+    """The best path through the labels of each sequence (Viterbi 1967); of equal ones, the first label.
+
+    state: array, shape (items, L): the score of each label for each item of all sequences, one after the other.
+    transition: array, shape (L, L): the score of a label (second) after another (first).
+    counts: array, shape (sequences,): how many items each sequence has; at least 1.
+    Returns an array, shape (items,): a label for each item.
+    """
+    first = np.cumsum(counts) - counts
+    best = state[first]
+    came_from = np.zeros(state.shape, int)
+    for at in range(1, int(counts.max())):
+        here = np.flatnonzero(counts > at)
+        items = first[here] + at
+        through = best[here][:, :, None] + transition
+        came_from[items] = through.argmax(axis=1)
+        best[here] = through.max(axis=1) + state[items]
+    path = np.zeros(len(state), int)
+    path[first + counts - 1] = best.argmax(axis=1)
+    for at in range(int(counts.max()) - 1, 0, -1):
+        items = first[counts > at] + at
+        path[items - 1] = came_from[items, path[items]]
+    return path
+
+
+def _uncompressed(model: bytes, name: str) -> bytes:
+    if not model.startswith(_XZ_MAGIC):
+        return model
+    try:
+        return lzma.decompress(model, format=lzma.FORMAT_XZ)
+    except lzma.LZMAError as error:
+        raise InputError(f"{name}: the model file is damaged: {error}", hint="rebuild it") from None

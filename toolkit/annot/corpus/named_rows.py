@@ -1,0 +1,135 @@
+"""A judgements file under the names of the study: its queries, its people as pseudonyms, its rows as a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import NamedTuple
+
+from annot.base.records import Asked, Assessor, Assignment, Paper, Query
+from annot.base.settings import Settings
+from annot.corpus.facets.query_sentences import facet_sentences
+from annot.formats.faults import Faults
+from annot.formats.judgements_file import FileJudgement
+
+PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")
+
+
+class NamedRow(NamedTuple):
+    """A row under the names of this study."""
+
+    row: FileJudgement
+    query: Query
+    person: str
+    adjudicates: bool
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked of the person."""
+        return Asked(self.query.query_id, self.row.document, self.row.occasion)
+
+
+def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | None, *, name: str) -> dict[str, Query]:
+    """The query that each name in the file stands for."""
+    faults = Faults(name)
+    found: dict[str, Query] = {}
+    papers: dict[tuple[str, str], str] = {}
+    facets = sorted(settings.facets, key=len, reverse=True)
+    for row in rows:
+        if row.query in found:
+            continue
+        own = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
+        if own is None:
+            suffixes = ", ".join(f"-{known_facet}" for known_facet in settings.facets)
+            faults.add(f"query {row.query!r} does not end in a facet of annot.toml ({suffixes})", line=row.line)
+            own = ""
+        paper_id = row.query.removesuffix(f"-{own}")
+        found[row.query] = Query(f"{paper_id}-{own}", paper_id, own, ())
+        if papers.setdefault((paper_id, own), row.query) != row.query:
+            faults.add(f"query {row.query!r} is the same as {papers[paper_id, own]!r}", line=row.line)
+    faults.raise_if_any(hint="give the facet of these queries with --facet; you can define one in annot.toml")
+    return found
+
+
+def persons_of(
+    rows: Iterable[FileJudgement], adjudicators: set[str], everyone: Iterable[Assessor], *, name: str
+) -> dict[str, Assessor]:
+    """The person under each name in the file: one of those who are known, or a new one."""
+    faults = Faults(name)
+    # The numbers of accounts by size.
+    names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
+    if absent := len(adjudicators - set(names)):
+        faults.add(f"{absent} name(s) given with --adjudicator are in no row")
+    known = {person.account or person.assessor: person for person in everyone}
+    known |= {person.assessor: person for person in everyone}
+    taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
+    persons: dict[str, Assessor] = {}
+    for alias in names:
+        settles = alias in adjudicators
+        if alias in known:
+            persons[alias] = known[alias]
+            if settles and not known[alias].adjudicator:
+                faults.add(f"{known[alias].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        elif PSEUDONYM.fullmatch(alias):
+            persons[alias] = Assessor(alias, None, settles)
+        else:
+            letter = "j" if settles else "a"
+            pseudonym = next(name for at in range(1, len(taken) + 2) if (name := f"{letter}{at}") not in taken)
+            taken.add(pseudonym)
+            persons[alias] = Assessor(pseudonym, alias, settles)
+    for person in sorted({person.assessor for person in persons.values()}):
+        if sum(known_person.assessor == person for known_person in persons.values()) > 1:
+            faults.add(f"{person} has two names in the file")
+    faults.raise_if_any()
+    return persons
+
+
+def with_sentences(
+    query: Query, labels: Mapping[str, Sequence[str]], papers: Mapping[str, Paper], settings: Settings
+) -> Query:
+    """The query with its facet's sentences, as far as its paper is among `papers` and, but for a whole abstract, was
+    labelled: a screen here can emphasise them."""
+    whole = not settings.facets[query.facet]
+    blank = ("",) * len(papers[query.paper_id].sentences) if query.paper_id in papers else ()
+    own = blank if whole else labels.get(query.paper_id, ())
+    return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
+
+
+def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
+    """What stands, and behind it, person by person, the new rows in the order of time, else of the file."""
+    there = {(assignment.asked, assignment.assessor) for assignment in standing}
+    last = {assignment.assessor: assignment.position for assignment in sorted(standing, key=attrgetter("position"))}
+    by_person: dict[str, list[FileJudgement]] = {}
+    query_of: dict[str, str] = {}
+    for named in given:
+        query_of[named.row.query] = named.query.query_id
+        # Several answers of one person to one pair were asked for once.
+        if not named.adjudicates and (named.asked, named.person) not in there:
+            there.add((named.asked, named.person))
+            by_person.setdefault(named.person, []).append(named.row)
+    new: list[Assignment] = []
+    for person, rows in sorted(by_person.items()):
+        timed = all(row.judged_at for row in rows)
+        rows.sort(key=lambda row: (row.judged_at or "" if timed else "", row.line))
+        new += [
+            Assignment(query_of[row.query], row.document, person, position, row.occasion)
+            for position, row in enumerate(rows, start=last.get(person, 0) + 1)
+        ]
+    return (*standing, *new)
+
+
+def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
+    faults = Faults(name)
+    judged = {assignment.pair for assignment in plan}
+    for named in given:
+        if named.adjudicates and named.row.grade is None:
+            faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)
+        if named.adjudicates and named.row.occasion > 1:
+            faults.add("an adjudicator's row with a second occasion, expected one decision", line=named.row.line)
+        if named.adjudicates and (named.query.query_id, named.row.document) not in judged:
+            faults.add(
+                f"{named.row.query} {named.row.document}: adjudicated, but judged by nobody", line=named.row.line
+            )
+    faults.raise_if_any()

@@ -1,0 +1,145 @@
+"""Whether the guidelines fit the study: its facets, its scale, its corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.base.errors import AnnotError
+from annot.base.records import Paper
+from annot.study import guidelines
+from annot.study.workspace import Workspace
+
+GENERAL = "general"
+GRADE_HEADING = re.compile(r"^#{2,3} +(\d)\b[ .:-]*(.*?) *$", re.MULTILINE)
+"""`## 2 Similar`: what a page of a facet has for each grade."""
+GRADE_ROW = re.compile(r"^\| *(\d) *\| *([^|]*?) *\|", re.MULTILINE)
+"""`| 2 | Similar | ...`: how the general page names the grades."""
+QUOTATION = re.compile(r"^> ?(.*(?:\n> ?.*)*)", re.MULTILINE)
+EXAMPLE = re.compile(r"\*\*[^*]+\*\* +\(([^()\s]+)\): +(.+)", re.DOTALL)
+"""`**Query** (1791179): ...`: a quoted example and the paper that it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGuidelines:
+    """What was looked at, and what is wrong."""
+
+    pages: tuple[str, ...]
+    examples: int
+    """Quotations that stand word for word in the corpus."""
+    of_package: int
+    """Quotations on pages that come with annot, from papers that are not in the corpus."""
+    findings: tuple[str, ...]
+
+
+def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
+    """The pages that assessors get, the general one first, and why a page cannot be read."""
+    pages, faults = {}, []
+    for name in (GENERAL, *ws.settings.facets):
+        try:
+            pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name).text
+        except AnnotError as error:
+            faults.append(error.message)
+    return pages, faults
+
+
+def criteria_of(text: str) -> dict[int, str]:
+    """What a page says of each grade before its first example."""
+    parts = GRADE_HEADING.split(text)
+    said = {}
+    for at in range(1, len(parts), 3):
+        below = re.split(r"^(?:#+ |> )", parts[at + 2], flags=re.MULTILINE)[0]
+        said[int(parts[at])] = " ".join(below.split())
+    return said
+
+
+def quoted_papers(pages: Mapping[str, str]) -> set[str]:
+    """The ids of the papers that the pages quote."""
+    return {found[1] for text in pages.values() for quoted in _quotations(text) if (found := EXAMPLE.fullmatch(quoted))}
+
+
+def check(
+    ws: Workspace, pages: Mapping[str, str], faults: Sequence[str], papers: Mapping[str, Paper]
+) -> CheckedGuidelines:
+    """pages, faults: of `read_pages`. papers: those of `quoted_papers` that are in the corpus."""
+    findings = [*faults, *_strangers(ws, pages)]
+    examples = of_package = 0
+    for name, text in pages.items():
+        place = f"guidelines/{name}.md"
+        findings += [f"{place}: {fault}" for fault in _grades(name, text, ws.settings.scale.names)]
+        for quoted in _quotations(text):
+            found = EXAMPLE.fullmatch(quoted)
+            if found is None:
+                findings.append(
+                    f"{place}: {_short(quoted)}: does not say which paper it quotes, expected **Query** (ID): ..."
+                )
+            elif found[1] not in papers:
+                if (ws.root / "guidelines" / f"{name}.md").is_file():
+                    findings.append(f"{place}: quotes paper {found[1]}, which is not in the corpus")
+                else:
+                    of_package += 1
+            elif _plain(found[2]) not in _plain(" ".join([papers[found[1]].title, *papers[found[1]].sentences])):
+                findings.append(f"{place}: {_short(found[2])}: does not stand so in paper {found[1]}")
+            else:
+                examples += 1
+    return CheckedGuidelines(tuple(pages), examples, of_package, tuple(findings))
+
+
+def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
+    """Facets of the study that the general page does not name, and those it or a page speaks of that are none."""
+    facets = ws.settings.facets
+    general = pages.get(GENERAL, "")
+    for facet in facets:
+        if general and not re.search(rf"\b{re.escape(facet)}\b", general, re.IGNORECASE):
+            yield f"guidelines/{GENERAL}.md: does not name the facet {facet!r}"
+    own = ws.root / "guidelines"
+    of_own = {path.stem for path in own.glob("*.md")}
+    known = {GENERAL, *guidelines.NOT_FOR_ASSESSORS, *facets}
+    for name in sorted(of_own - known):
+        yield f"guidelines/{name}.md: is the page of a facet that the study does not have ([facets] in annot.toml)"
+    others = sorted((of_own | guidelines.packaged_facets()) - known)
+    told = " ".join(sentence for sentence in re.split(r"(?<=[.?!])\s+", general) if "facet" in sentence.casefold())
+    for name in others:
+        if re.search(rf"\b{re.escape(name)}\b", told, re.IGNORECASE):
+            yield f"guidelines/{GENERAL}.md: speaks of a facet {name!r}, which the study does not have"
+
+
+def _grades(name: str, text: str, scale: Sequence[str]) -> Iterator[str]:
+    """Grades without a description, and descriptions of no grade."""
+    if name == GENERAL:
+        rows = {int(grade): said for grade, said in GRADE_ROW.findall(text)}
+        for grade, word in enumerate(scale):
+            if grade not in rows or word.casefold() not in rows[grade].casefold():
+                found = f"calls it {rows[grade]!r}" if rows.get(grade) else "has no row for it"
+                yield f"grade {grade} is {word!r} in annot.toml; the table of grades {found}"
+        described = rows.keys()
+    else:
+        parts = GRADE_HEADING.split(text)
+        defined = {int(parts[at]): (parts[at + 1], parts[at + 2]) for at in range(1, len(parts), 3)}
+        for grade, word in enumerate(scale):
+            heading, below = defined.get(grade, ("", ""))
+            below = re.split(r"^#+ ", below, flags=re.MULTILINE)[0]
+            if grade not in defined:
+                yield f"grade {grade} is not defined: no heading `## {grade} {word}`"
+            elif heading.casefold() != word.casefold():
+                yield f"grade {grade} is called {heading!r}, and {word!r} in annot.toml"
+            elif not QUOTATION.sub("", below).strip():
+                yield f"grade {grade} is not defined: nothing stands below its heading"
+        described = defined.keys()
+    for grade in sorted(set(described) - set(range(len(scale)))):
+        yield f"defines grade {grade}, which is not on the scale 0 to {len(scale) - 1}"
+
+
+def _quotations(text: str) -> list[str]:
+    """Every quotation of a page, its lines joined; paragraphs of one are quotations of their own."""
+    blocks = [re.sub(r"^> ?", "", block, flags=re.MULTILINE) for block in QUOTATION.findall(text)]
+    return [" ".join(part.split()) for block in blocks for part in re.split(r"\n\s*\n", block) if part.strip()]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")

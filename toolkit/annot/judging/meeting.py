@@ -1,0 +1,203 @@
+"""What assessors should talk about between two batches: where they differ, what they wrote, how agreement moves.
+
+Nobody is named, and nothing is shown that somebody has still to judge alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.moments import moment_of
+from annot.base.records import Judgement
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.measured import table_of
+from annot.study.adjudication import Pair, Unexplained, unexplained_of
+from annot.study.snapshot import Snapshot
+
+DAYS = 7
+"""The period, where none is given: so many days up to the newest answer."""
+WIDEST = 15
+"""Pairs that are shown with their grades; more than a meeting has time for."""
+COEFFICIENTS = ("alpha_ordinal", "percent")
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingPair:
+    """A pair on which the assessors differ."""
+
+    query_id: str
+    doc_id: str
+    facet: str
+    grades: tuple[int, ...]
+    """From the lowest up: no place is a person."""
+    comments: tuple[tuple[str, str], ...]
+    """(grade or why there is none, what was written with it), in the order of the grades."""
+
+    @property
+    def gap(self) -> int:
+        """The largest difference between two grades."""
+        return self.grades[-1] - self.grades[0]
+
+
+@dataclass(frozen=True, slots=True)
+class GradePair:
+    """Two grades that were given to the same pair of a facet."""
+
+    facet: str
+    low: int
+    high: int
+    pairs: int
+    of: int
+    """Pairs of the facet with two grades or more in the period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What somebody wrote of a pair."""
+
+    query_id: str
+    doc_id: str
+    facet: str
+    said: str
+    """The grade, or why there is none."""
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Everything for the talk. A pair belongs to the period in which the last of its assessors answered it."""
+
+    since: str
+    """ISO 8601, UTC."""
+    until: str
+    """Of the newest answer."""
+    pairs: int
+    """Pairs of the period that all of their assessors have answered."""
+    differing: int
+    widest: tuple[DifferingPair, ...]
+    recurring: tuple[GradePair, ...]
+    """The most frequent first."""
+    cannot_judge: tuple[tuple[str, int], ...]
+    """Reasons and how often, the most frequent first."""
+    remarks: tuple[Remark, ...]
+    """Comments on other pairs than the widest, by query."""
+    held_back: int
+    """Pairs of the period that somebody is asked about again, so that nobody may speak of them yet."""
+    without_moment: int
+    """Pairs whose answers do not say when they were given."""
+    unexplained: Unexplained
+    """Of all that is settled."""
+    agreement: AgreementTable
+    """Of the period, before adjudication."""
+    before: AgreementTable
+    """Of all that was answered before it."""
+
+
+def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
+    """What there is to talk about. since: when the period began; None takes the last `DAYS` days.
+
+    Raises MissingInput where no pair has all of its answers, InputError where none has since then.
+    """
+    outcome = snapshot.outcome
+    by_pair: dict[Pair, list[Judgement]] = {}
+    for answer in outcome.judgements:
+        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ()):
+            by_pair.setdefault(answer.pair, []).append(answer)
+    whole = {pair: answers for pair, answers in by_pair.items() if len(answers) == len(outcome.planned[pair])}
+    moments = {pair: _last(answers) for pair, answers in whole.items()}
+    timed = {pair: moment for pair, moment in moments.items() if moment is not None}
+    if not timed:
+        raise MissingInput(
+            "no pair has an answer of each of its assessors yet", hint="bring answers in with `annot pull`"
+        )
+    newest = max(timed.values())
+    start = since or newest - timedelta(days=DAYS)
+    period = {pair for pair, moment in timed.items() if moment >= start}
+    if not period:
+        raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
+    held_back = period & _asked_again(snapshot)
+    told = {pair: whole[pair] for pair in sorted(period - held_back)}
+    differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
+    widest = tuple(differing[:WIDEST])
+    shown = {(one.query_id, one.doc_id) for one in widest}
+    return Meeting(
+        since=start.astimezone(UTC).isoformat(),
+        until=newest.astimezone(UTC).isoformat(),
+        pairs=len(period),
+        differing=len(differing),
+        widest=widest,
+        recurring=_recurring(told, snapshot.facets),
+        cannot_judge=_most_frequent(
+            answer.cannot_judge for answers in told.values() for answer in answers if answer.cannot_judge
+        ),
+        remarks=tuple(
+            Remark(*pair, snapshot.facets[pair[0]], _said(answer), answer.comment)
+            for pair, answers in told.items()
+            for answer in _ordered(answers)
+            if answer.comment and pair not in shown
+        ),
+        held_back=len(held_back),
+        without_moment=len(whole) - len(timed),
+        unexplained=unexplained_of(outcome.adjudications, outcome.standing),
+        agreement=_agreement(snapshot, whole, period),
+        before=_agreement(snapshot, whole, timed.keys() - period),
+    )
+
+
+def _last(answers: Iterable[Judgement]) -> datetime | None:
+    """When the last of the answers was given; None where one does not say when."""
+    moments = [moment_of(answer.judged_at) for answer in answers]
+    known = [moment for moment in moments if moment is not None]
+    return max(known) if len(known) == len(moments) else None
+
+
+def _asked_again(snapshot: Snapshot) -> set[Pair]:
+    """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
+    answered = {(answer.asked, answer.assessor) for answer in snapshot.outcome.everything if answer.counts}
+    repeats = {
+        assigned.pair
+        for assigned in snapshot.assignments
+        if assigned.occasion > 1 and (assigned.asked, assigned.assessor) not in answered
+    }
+    return repeats | {back.pair for back in snapshot.outcome.returned if (back.asked, back.assessor) not in answered}
+
+
+def _differing(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
+    for (query_id, doc_id), answers in told.items():
+        grades = sorted(answer.grade for answer in answers if answer.grade is not None)
+        if len(set(grades)) > 1:
+            comments = tuple((_said(answer), answer.comment) for answer in _ordered(answers) if answer.comment)
+            yield DifferingPair(query_id, doc_id, facets[query_id], tuple(grades), comments)
+
+
+def _recurring(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
+    met: Counter[tuple[str, int, int]] = Counter()
+    of: Counter[str] = Counter()
+    for (query_id, _), answers in told.items():
+        grades = sorted(answer.grade for answer in answers if answer.grade is not None)
+        of[facets[query_id]] += len(grades) > 1
+        met.update({(facets[query_id], low, high) for low in grades for high in grades if low < high})
+    ordered = sorted(met.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(GradePair(facet, low, high, n, of[facet]) for (facet, low, high), n in ordered)
+
+
+def _ordered(answers: Iterable[Judgement]) -> list[Judgement]:
+    """By grade, and then by what is written: no place is a person."""
+    return sorted(answers, key=lambda one: (one.grade is None, one.grade or 0, one.comment or ""))
+
+
+def _said(answer: Judgement) -> str:
+    return f"cannot judge: {answer.cannot_judge}" if answer.grade is None else str(answer.grade)
+
+
+def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]:
+    counted = Counter(reason for reason in reasons if reason is not None)
+    return tuple(sorted(counted.items(), key=lambda reason: (-reason[1], reason[0])))
+
+
+def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
+    return table_of(snapshot, [answer for pair in pairs for answer in whole[pair]], (), coefficients=COEFFICIENTS)

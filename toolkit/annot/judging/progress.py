@@ -1,0 +1,233 @@
+"""The study while judging goes on: progress, pace, grades, running agreement, and when and at what cost it ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from annot.base.errors import MissingInput
+from annot.base.records import Judgement
+from annot.base.settings import Settings
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.measuring.agreement.coefficients import HEADLINE
+from annot.measuring.agreement.summaries import Summary
+from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.forecast.hours import cost_of
+from annot.measuring.forecast.outlook import Forecast, Rules
+from annot.measuring.forecast.remainder import forecast
+from annot.measuring.forecast.settling import settling_hours, settling_of
+from annot.measuring.measured import agreement_of
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorSeen:
+    """One assessor's work so far."""
+
+    assessor: str
+    assigned: int
+    judged: int
+    """Pairs with an answer that counts; those in `cannot_judge` are among them."""
+    cannot_judge: int
+    grades: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySeen:
+    """One query's pairs so far."""
+
+    query_id: str
+    pairs: int
+    complete: int
+    """Pairs that all of their assessors have answered."""
+    by_assessor: dict[str, tuple[int, int]]
+    """(judged, assigned)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFigure:
+    """The median over queries of one coefficient, as `annot agreement` shows it."""
+
+    coefficient: str
+    """Its short name."""
+    median: Value
+    n_queries: int
+    """Queries in which it has a value."""
+    interval: Interval | Undefined | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningAgreement:
+    """The agreement before adjudication on the pairs that are complete so far."""
+
+    n_pairs: int
+    n_queries: int
+    n_papers: int
+    """Query papers with a complete pair."""
+    missing: str
+    level: float
+    """Of the intervals."""
+    figures: tuple[RunningFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisputesSeen:
+    """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
+
+    disputed: int
+    unjudgeable: int
+    """Those that nobody can judge, which are not open any more."""
+    open: int
+    hours: Estimate
+    """For the open ones."""
+    cost: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The study at one moment."""
+
+    at: str
+    """ISO 8601, UTC."""
+    assigned: int
+    judged: int
+    assessors: tuple[AssessorSeen, ...]
+    queries: tuple[QuerySeen, ...]
+    agreement: RunningAgreement | None
+    """None while no pair is complete."""
+    settling: DisputesSeen
+    forecast: Forecast
+    """Of judging."""
+    currency: str
+
+
+def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
+    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
+    if not snapshot.outcome.of_answered_pairs:
+        return None
+    table = agreement_of(snapshot, coefficients=HEADLINE)
+    together = next((group for group in table.groups if group.name == TOGETHER), None)
+    if together is None or together.n_pairs == 0:
+        return None
+    return RunningAgreement(
+        n_pairs=together.n_pairs,
+        n_queries=together.n_queries,
+        n_papers=papers_with_complete_pairs(snapshot),
+        missing=table.missing,
+        level=snapshot.ws.settings.agreement.level,
+        figures=tuple(_running(name, together.before[name]) for name in table.headline),
+    )
+
+
+def papers_with_complete_pairs(snapshot: Snapshot) -> int:
+    """How many query papers have a pair that all of its assessors have answered."""
+    papers = snapshot.papers
+    return len({papers[judgement.query_id] for judgement in snapshot.outcome.of_answered_pairs})
+
+
+class AgreementSoFar:
+    """The running agreement from so many query papers on, computed only when what it is made of has changed."""
+
+    def __init__(self, *, least_papers: int) -> None:
+        self._least_papers = least_papers
+        self._made_of: object = None
+        self._found: RunningAgreement | None = None
+
+    def __call__(self, snapshot: Snapshot) -> RunningAgreement | None:
+        """The agreement of this snapshot; None as `running_agreement` has it, and of too few papers."""
+        if papers_with_complete_pairs(snapshot) < self._least_papers:
+            return None
+        outcome = snapshot.outcome
+        made_of = (outcome.of_answered_pairs, outcome.decisions, set(outcome.unjudgeable), snapshot.queries)
+        if made_of != self._made_of:
+            self._made_of, self._found = made_of, running_agreement(snapshot)
+        return self._found
+
+
+def progress_of(
+    snapshot: Snapshot,
+    *,
+    now: datetime,
+    agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement,
+) -> Look:
+    """The study at this moment, with dates in the time zone of `now`. Raises MissingInput when nothing is planned."""
+    ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
+    if not plan:
+        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+    answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    names = sorted({planned.assessor for planned in plan})
+    assigned = Counter(planned.assessor for planned in plan)
+    remaining = Counter(planned.assessor for planned in plan if (planned.asked, planned.assessor) not in answers)
+    given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
+    rules = rules_of(ws.settings)
+    return Look(
+        at=now.astimezone(UTC).isoformat(timespec="seconds"),
+        assigned=len(plan),
+        judged=len(plan) - remaining.total(),
+        assessors=tuple(
+            AssessorSeen(
+                assessor=name,
+                assigned=assigned[name],
+                judged=assigned[name] - remaining[name],
+                cannot_judge=given[name][None],
+                grades={grade: given[name][grade] for grade in ws.settings.scale.grades},
+            )
+            for name in names
+        ),
+        queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
+        agreement=agreement(snapshot),
+        settling=_settling(snapshot, rules),
+        forecast=forecast(
+            answers.values(),
+            {name: remaining[name] for name in names},
+            now=now,
+            rules=rules,
+            papers=snapshot.papers,
+        ),
+        currency=ws.settings.forecast.currency,
+    )
+
+
+def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[QuerySeen, ...]:
+    by_query: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for (query_id, doc_id), team in outcome.planned.items():
+        by_query.setdefault(query_id, []).append((doc_id, team))
+    found = []
+    for query_id, pairs in sorted(by_query.items()):
+        asked = Counter(name for _, team in pairs for name in team)
+        done = Counter(name for doc_id, team in pairs for name in team if (query_id, doc_id, name) in answered)
+        complete = sum(all((query_id, doc_id, name) in answered for name in team) for doc_id, team in pairs)
+        found.append(
+            QuerySeen(query_id, len(pairs), complete, {name: (done[name], asked[name]) for name in sorted(asked)})
+        )
+    return tuple(found)
+
+
+def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
+    outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
+    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, papers=snapshot.papers)
+    hours = settling_hours(rate, len(outcome.open), rules)
+    return DisputesSeen(
+        len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
+    )
+
+
+def _running(name: str, summary: Summary) -> RunningFigure:
+    return RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The rules of annot.toml."""
+    wanted = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
+    return Rules(**wanted, seed=settings.seed)
+
+
+def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
+    """The adjudications that count, as the grades that their adjudicators gave, with their times."""
+    return tuple(
+        Judgement(ruling.query_id, ruling.doc_id, ruling.adjudicator, ruling.grade, lead_time=ruling.lead_time)
+        for _, ruling in sorted(outcome.adjudications.items())
+    )

@@ -1,0 +1,233 @@
+"""The answers of rounds that never count, and each assessor against grades that are known: gold, open or hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.records import Decision, Judgement, Query
+from annot.base.stats.rounding import rounding
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.judging.trials.sequence import Pair
+from annot.judging.trials.training import Verdict, batches_of, verdict
+from annot.measuring.agreement.between import Between, agreement_between
+from annot.measuring.agreement.coefficients import HEADLINE
+from annot.store import people, trials
+from annot.store.hidden_gold import read_hidden
+from annot.store.projects import Round
+from annot.store.queries import read_queries
+from annot.study.outcome import current_judgements, outcome_of
+from annot.study.workspace import Workspace
+
+TRAIN: Round = "train"
+FEEDBACK: Round = "train-feedback"
+HIDDEN: Round = "hidden-gold"
+TOO_LATE = "train-after-feedback"
+"""The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
+GATE = "kappa_quadratic"
+FIGURES = (GATE, *HEADLINE)
+NO_GRADE = "no grade"
+"""The flag of an answer on the screen that asks for none: it says that the pair was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Far:
+    """A pair whose grade is far from gold."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    gold: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """One assessor against the gold grades."""
+
+    assessor: str
+    gold: int
+    """Gold pairs that are given to this assessor."""
+    batches: int
+    """In which they come, each of one facet."""
+    answered: int
+    cannot_judge: int
+    agreement: Between
+    """By coefficient; the gate's is the first."""
+    threshold: float
+    gate: str
+    verdict: Verdict
+    furthest: tuple[Far, ...]
+    """Widest gap first."""
+    looked_at: int
+    """Pairs that were opened again with the gold grade."""
+    remarks: tuple[str, ...]
+    """What was written there."""
+    changed_too_late: int
+    """Answers changed when the gold grade could be seen; the earlier ones count."""
+    planned_too: tuple[str, ...]
+    """Pairs whose gold grade was shown and that the plan gives to this assessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """One assessor on the gold that is hidden among their pairs."""
+
+    assessor: str
+    hidden: int
+    answered: int
+    agreement: Between
+    furthest: tuple[Far, ...]
+
+
+def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
+    """Of each person's answers to a pair the latest that counts; where none counts, the latest."""
+    return current_judgements(answer.record for answer in trials.read_answers(session, round))
+
+
+@rounding
+def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
+    """Everyone in training, by pseudonym."""
+    golden = {one.pair: (one.grade, one.why) for one in trials.read_gold(session)}
+    queries = read_queries(session)
+    facet_of = {query.query_id: query.facet for query in queries}
+    papers = papers_of(queries)
+    answers = by_person(current_answers(session, TRAIN))
+    again = by_person(current_answers(session, FEEDBACK))
+    late = by_person(one.record for one in trials.read_answers(session, TOO_LATE))
+    planned = by_person(people.read_assignments(session))
+    known = trials.read_trials(session)
+    settings = ws.settings.training
+    found = []
+    for name, asked in by_person(trials.read_assignments(session, TRAIN)).items():
+        mine = {pair: golden[pair] for pair in asked if pair in golden}
+        answered = [one for pair, one in answers.get(name, {}).items() if pair in mine and one.counts]
+        agreement, furthest = _against(ws, grades_of(answered), mine, papers)
+        shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
+        looked = [one for _, one in sorted(again.get(name, {}).items())]
+        found.append(
+            Trained(
+                assessor=name,
+                gold=len(mine),
+                batches=len(batches_of(mine, facet_of)),
+                answered=len(answered),
+                cannot_judge=sum(one.grade is None for one in answered),
+                agreement=agreement,
+                threshold=settings.threshold,
+                gate=settings.gate,
+                verdict=verdict(
+                    agreement.figures[GATE],
+                    n_answered=len(answered),
+                    n_gold=len(mine),
+                    threshold=settings.threshold,
+                    gate=settings.gate,
+                ),
+                furthest=furthest,
+                looked_at=sum(one.flags == (NO_GRADE,) for one in looked),
+                remarks=tuple(one.comment for one in looked if one.comment),
+                changed_too_late=len(late.get(name, {})),
+                planned_too=tuple(" ".join(pair) for pair in sorted(shown & planned.get(name, {}).keys())),
+            )
+        )
+    return tuple(found)
+
+
+@rounding
+def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
+    """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
+    hidden = read_hidden(session)
+    if not hidden:
+        return ()
+    final = {
+        pair: (grade, "the final grade")
+        for pair, grade in grades_of(outcome_of(session, ws.settings).decisions).items()
+    }
+    given = by_person(current_answers(session, HIDDEN))
+    papers = papers_of(read_queries(session))
+    found = []
+    for name, pairs in hidden.items():
+        answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
+        found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers)))
+    return tuple(found)
+
+
+def on_record(trained: Trained) -> dict[str, Any]:
+    """What stays on record of one assessor's training, for report and datasheet."""
+    names = ("gold", "batches", "answered", "threshold", "gate", "verdict")
+    return {**_gate_figure(trained.agreement), **{name: getattr(trained, name) for name in names}}
+
+
+def hidden_on_record(probed: Probed) -> dict[str, Any]:
+    """What stays on record of one assessor's answers to hidden gold, for report and datasheet."""
+    return {**_gate_figure(probed.agreement), "hidden": probed.hidden, "answered": probed.answered}
+
+
+def figure_on_record(figure: Estimate) -> dict[str, float | None]:
+    """A figure as it is noted down when it is measured."""
+    interval = figure.interval if isinstance(figure.interval, Interval) else None
+    return {
+        "value": figure.value if isinstance(figure.value, float) else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+    }
+
+
+def figure_from_record(facts: Mapping[str, Any]) -> Estimate:
+    """What `figure_on_record` noted down; the reason why a figure was undefined is not on record."""
+    none = Undefined("not defined when it was measured")
+    interval = none if facts["low"] is None else Interval(facts["low"], facts["high"], facts["level"], "")
+    return Estimate(none if facts["value"] is None else facts["value"], interval)
+
+
+def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: Round) -> Iterator[dict[str, Any]]:
+    """What is on record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
+
+    known: what is on record of all trials, by name.
+    """
+    for name, facts in known.items():
+        if name.startswith(f"{round}/") and facts.get("pairs"):
+            yield {**facts, "assessor": name.partition("/")[2], "kappa": figure_from_record(facts)}
+
+
+def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
+    """The grade of each pair that has one."""
+    return {one.pair: one.grade for one in answers if one.grade is not None}
+
+
+def papers_of(queries: Iterable[Query]) -> dict[str, str]:
+    """The paper of each query."""
+    return {query.query_id: query.paper_id for query in queries}
+
+
+def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
+    """Records of pairs by person and pair, in their order."""
+    found: dict[str, dict[Pair, Any]] = {}
+    for one in records:
+        found.setdefault(one.assessor, {})[one.pair] = one
+    return found
+
+
+def _against(
+    ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
+) -> tuple[Between, tuple[Far, ...]]:
+    """How a person's grades agree with those that are known (grade, why), and the pairs that are furthest from them."""
+    grades = {pair: grade for pair, (grade, _) in known.items()}
+    agreement = agreement_between(
+        own,
+        grades,
+        grades=ws.settings.scale.grades,
+        level=ws.settings.agreement.level,
+        coefficients=FIGURES,
+        papers=papers,
+    )
+    apart = [Far(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]]
+    apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))
+    return agreement, tuple(apart[: ws.settings.training.furthest])
+
+
+def _gate_figure(agreement: Between) -> dict[str, Any]:
+    return {"pairs": agreement.n_pairs, "coefficient": GATE, **figure_on_record(agreement.figures[GATE])}

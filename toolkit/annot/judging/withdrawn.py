@@ -1,0 +1,80 @@
+"""Answers on record that the server no longer has as they were: those that count on, and those that were withdrawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlmodel import Session
+
+from annot.base.records import SUPERSEDED, Asked
+from annot.store.adjudications import ADJUDICATIONS
+from annot.store.judgements import JUDGEMENTS
+from annot.store.revisions import Line, Revisions
+from annot.study.exports import without_ids
+
+Role = Literal["assessor", "adjudicator"]
+TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJUDICATIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """One person's last answer to what they were asked, and what speaks against it."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    role: Role
+    occasion: int
+    grade: int | None
+    cannot_judge: str | None
+    counts: bool
+    """True where it counts on although the server no longer has it; False where it was withdrawn."""
+    why: str
+    since: str | None
+    """When that was recorded: ISO 8601, UTC."""
+
+    @property
+    def asked(self) -> Asked:
+        """What the person was asked."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
+
+
+def withdrawn_of(session: Session) -> tuple[Withdrawn, ...]:
+    """Every such answer of assessors, then of adjudicators; an answer that the same person gave again is not one."""
+    return tuple(
+        Withdrawn(
+            line.stands.record.query_id,
+            line.stands.record.doc_id,
+            TABLES[role].person_of(line.stands.record),
+            role,
+            line.stands.record.asked.occasion,
+            answer.record.grade,
+            answer.record.cannot_judge,
+            line.counts,
+            without_ids(line.why),
+            line.latest.recorded_at,
+        )
+        for role in TABLES
+        for line in lines_withdrawn(session, role)
+        if (answer := line.answer) is not None
+    )
+
+
+def lines_withdrawn(
+    session: Session, role: Role, *, person: str | None = None, payload: bool = False
+) -> Iterator[Line[Any]]:
+    """The lines of these answers; of several of one person to the same question, the one that counts, else the last."""
+    revisions = TABLES[role]
+    by_question: defaultdict[tuple[Asked, str], list[Line[Any]]] = defaultdict(list)
+    for line in revisions.lines(session, person=person, payload=payload):
+        if line.answer is not None:
+            by_question[line.stands.record.asked, revisions.person_of(line.stands.record)].append(line)
+    for lines in by_question.values():
+        counting = [line for line in lines if line.counts]
+        given_up = [line for line in lines if not line.why.startswith(SUPERSEDED)]
+        last = next(reversed(counting or given_up), None)
+        if last is not None and last.why and not last.kept:
+            yield last

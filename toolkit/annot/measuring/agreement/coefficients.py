@@ -1,0 +1,182 @@
+"""Agreement coefficients by name, and in words why one has no value.
+
+Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M, N), M
+assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used or not.
+
+More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them, and kappa is Conger's
+(1980, Psychological Bulletin 88, 322-328), which for two is Cohen's. A rank correlation is the mean over every two
+assessors who share at least `LEAST_OVERLAP` pairs, weighted by how many they share. Such a mean has a value where more
+than half of what two assessors share stands behind it.
+
+How each is checked, and against what, is listed in the package's docstring (`annot.measuring.agreement`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.stats.arrays import Array
+from annot.base.stats.values import Undefined, Value
+from annot.base.templating import counted
+from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, n_judged_twice, tables_between
+
+Ratings = Array
+Coefficient = Callable[[Ratings, Sequence[int]], float]
+
+HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
+"""The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
+HEADLINE_OF_MANY = ("alpha_ordinal", "percent", "kappa", "spearman_rho")
+"""The same where a query has more than two assessors: first what is defined for any number of them."""
+LEAST_OVERLAP = 5
+"""Pairs that two of many assessors must share for a rank correlation: that of fewer is far too low."""
+
+NOT_JUDGED_TWICE = "no pair was judged by two assessors"
+WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from chance"
+
+
+def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
+    """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason where it has none.
+
+    Gwet's AC1 and AC2 have a value, 1, even where everybody gives one and the same grade. Percentages are 0..100.
+    """
+    ratings = _checked(ratings, grades)
+    value = value_between(name, count(ratings, grades), tables_between(ratings, grades)[1], grades)
+    if isinstance(value, Undefined):
+        raise UndefinedStatistic(value.reason)
+    return value
+
+
+def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int]) -> Value:
+    """The coefficient `name` between all assessors, or why there is none. tables: shape (P, K, K), of two who met."""
+    if len(counts.margins) < 2:
+        return Undefined("fewer than two assessors")
+    if name in OF_TABLES:
+        return mean_of_tables(name, tables, grades)
+    return _why_none(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
+
+
+def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
+    """The mean of the coefficient `name` over tables of two, weighted by their pairs, or why there is none."""
+    sizes = tables.sum(axis=(-1, -2))
+    if not sizes.any():
+        return Undefined(NOT_JUDGED_TWICE)
+    tables, sizes = tables[sizes > 0], sizes[sizes > 0]
+    values, sizes_used = of_tables(name, tables, grades, many=len(tables) > 2)
+    if rests_on_most(sizes_used.sum(), sizes.sum()):
+        return float((values * sizes_used).sum() / sizes_used.sum())
+    without = np.flatnonzero(sizes_used == 0)
+    why = _why_none(name, Counts.of_tables(tables[without[0]]), grades)
+    if why is None:
+        why = Undefined(
+            f"only {counted(int(sizes[without[0]]), 'shared pair')}", f"fewer than {LEAST_OVERLAP} shared pairs"
+        )
+    if len(tables) == 1:
+        return why
+    return Undefined(
+        f"{len(without)} of {len(tables)} comparisons of two have no value, one of them: {why.reason}",
+        f"comparisons of two have no value: {why.kind}",
+    )
+
+
+def of_tables(name: str, tables: Array, grades: Sequence[int], *, many: bool) -> tuple[Array, Array]:
+    """The coefficient of each table of two, 0 where it has none, and the pairs by which it counts, then 0 too.
+
+    tables: shape (P, K, K), which gives (P,). many: whether a rank correlation needs `LEAST_OVERLAP`.
+    """
+    sizes = tables.sum(axis=(-1, -2))
+    ranks = name in OF_TABLES
+    values = OF_TABLES[name](tables) if ranks else OF_COUNTS[name](Counts.of_tables(tables), grades)
+    there = ~np.isnan(values) & (sizes >= (LEAST_OVERLAP if ranks and many else 1))
+    return np.where(there, values, 0.0), np.where(there, sizes, 0.0)
+
+
+def rests_on_most(part: float, whole: float) -> bool:
+    """Whether a figure of a part may stand for the whole."""
+    return bool(2 * part > whole)
+
+
+COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in (*OF_TABLES, *OF_COUNTS)}
+
+TITLES: dict[str, str] = {
+    "spearman_rho": "Spearman's rho",
+    "kendall_tau_b": "Kendall's tau-b",
+    "alpha_ordinal": "Krippendorff's alpha (ordinal)",
+    "alpha_nominal": "Krippendorff's alpha (nominal)",
+    "alpha_interval": "Krippendorff's alpha (interval)",
+    "kappa": "Cohen's kappa",
+    "kappa_linear": "Cohen's kappa (linear weights)",
+    "kappa_quadratic": "Cohen's kappa (quadratic weights)",
+    "ac1": "Gwet's AC1",
+    "ac2": "Gwet's AC2 (quadratic weights)",
+    "percent": "Agreement, %",
+    "percent_within_one": "Agreement within one grade, %",
+}
+
+PERCENTAGES = ("percent", "percent_within_one")
+"""Those that lie in 0..100 instead of at most 1."""
+
+
+def binarise(ratings: Ratings, *, at: int) -> Ratings:
+    """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""
+    return np.where(np.isnan(ratings), np.nan, (ratings >= at).astype(np.float64))
+
+
+def prevalence(ratings: Ratings, grades: Sequence[int]) -> dict[int, int]:
+    """How often each grade of the scale was given."""
+    return {grade: int(np.count_nonzero(ratings == grade)) for grade in grades}
+
+
+def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
+    """Why a coefficient of these counts has no value; a rank correlation's are those of two."""
+    pairs = int(n_judged_twice(counts))
+    times = dict(zip(grades, counts.margins.sum(axis=0).astype(int).tolist(), strict=True))
+    if name == "percent_within_one" and len(grades) < 3:
+        return Undefined(f"on a scale of {len(grades)} grades all judgements are within one grade")
+    if pairs == 0:
+        return Undefined(NOT_JUDGED_TWICE)
+    # With two pairs a rank correlation can only be -1 or 1.
+    least = 3 if name in OF_TABLES else 1 if name in PERCENTAGES else 2
+    if pairs < least:
+        return Undefined(
+            f"only {pairs} pair{' was' if pairs == 1 else 's were'} judged twice; at least {least} are needed "
+            f"({_in_words(times)})",
+            f"fewer than {least} pairs were judged twice",
+        )
+    used = [grade for grade, n in times.items() if n]
+    if len(used) == 1 and name not in ("ac1", "ac2", *PERCENTAGES):
+        return Undefined(
+            f"every judgement is grade {used[0]} ({counted(pairs, 'pair')}); {WITHOUT_VARIATION}",
+            f"every judgement is the same grade; {WITHOUT_VARIATION}",
+        )
+    if name in OF_TABLES:
+        for row, other in (counts.margins, counts.margins[::-1]):
+            if np.count_nonzero(row) == 1:
+                times = dict(zip(grades, other.astype(int).tolist(), strict=True))
+                return Undefined(
+                    f"one assessor gave grade {grades[int(np.argmax(row))]} to all {pairs} pairs, so there is no order "
+                    f"to compare (the other: {_in_words(times)})",
+                    "one assessor gave the same grade to all pairs, so there is no order to compare",
+                )
+    return None
+
+
+def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
+    if ratings.ndim != 2 or len(ratings) < 2:
+        raise UndefinedStatistic("fewer than two assessors")
+    if len(grades) < 2 or list(grades) != list(range(grades[0], grades[0] + len(grades))):
+        raise InputError(f"scale {list(grades)}: expected two or more consecutive grades in ascending order")
+    strange = sorted(set(ratings[~np.isnan(ratings)].tolist()) - set(grades))
+    if strange:
+        raise InputError(
+            f"{len(strange)} value(s) are no grades of the scale {list(grades)}",
+            faults=[f"found {value:g}" for value in strange],
+        )
+    return ratings
+
+
+def _in_words(times_by_grade: dict[int, int]) -> str:
+    return ", ".join(f"grade {grade} x {times}" for grade, times in times_by_grade.items() if times)

@@ -1,0 +1,221 @@
+"""The coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
+
+So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. Where it has no
+value the result is nan here; `coefficients.py` gives the reason in words.
+
+Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
+assessors. Rank correlations are of two: they come from a table of what these two said together.
+
+Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs of query and document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.clustered import Clusters
+
+OfCounts = Callable[["Counts", Sequence[int]], Array]
+
+NO_DUST = 9
+"""Decimals of a difference of counts: what lies beyond is the rest of fractions that cancel out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a coefficient of any number of assessors needs to know of a set of pairs.
+
+    coincidences: shape (..., K, K), Krippendorff's o_ck: each pair adds its ordered twos / (m - 1), m its judgements.
+    agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
+    shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
+    margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
+    """
+
+    coincidences: Array
+    agreement: Array
+    shares: Array
+    margins: Array
+
+    def weighted(self, weights: Array) -> Counts:
+        """Sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
+        return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self.parts()])
+
+    def whole(self) -> Counts:
+        """The sum over the first axis."""
+        return Counts(*[counts.sum(axis=0) for counts in self.parts()])
+
+    def left_out(self, clusters: Clusters) -> Counts:
+        """The sums over the first axis without each unit of chance among its members."""
+        left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
+        return Counts(*[np.round(counts, NO_DUST) for counts in left])
+
+    def parts(self) -> tuple[Array, ...]:
+        return self.coincidences, self.agreement, self.shares, self.margins
+
+    @staticmethod
+    def stack(counts: Sequence[Counts]) -> Counts:
+        """One Counts with a new first axis."""
+        return Counts(*[np.stack(parts) for parts in zip(*[one.parts() for one in counts], strict=True)])
+
+    @staticmethod
+    def of_tables(tables: Array) -> Counts:
+        """The counts behind tables of two assessors, shape (..., K, K), who both judged every pair."""
+        both = tables + tables.swapaxes(-1, -2)
+        margins = np.stack([tables.sum(axis=-1), tables.sum(axis=-2)], axis=-2)
+        return Counts(both, both / 2, margins.sum(axis=-2) / 2, margins)
+
+
+def count(ratings: Array, grades: Sequence[int]) -> Counts:
+    """The counts of `ratings`, shape (M, N), nan where not judged."""
+    given = one_hot(ratings, grades)
+    by_pair = given.sum(axis=0)  # (N, K)
+    m = by_pair.sum(axis=1)
+    twice, once = by_pair[m >= 2], by_pair[m >= 1]
+    m_twice, m_once = m[m >= 2], m[m >= 1]
+    twos = twice[:, :, None] * twice[:, None, :] - twice[:, :, None] * np.eye(len(grades))
+    return Counts(
+        coincidences=(twos / (m_twice - 1)[:, None, None]).sum(axis=0),
+        agreement=(twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
+        shares=(once / m_once[:, None]).sum(axis=0),
+        margins=given[:, m >= 2].sum(axis=1),
+    )
+
+
+def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Integers, Array]:
+    """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K)."""
+    given = one_hot(ratings, grades)
+    together = np.tensordot(given, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
+    met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
+    return met, np.asarray(together[met[:, 0], met[:, 1]])
+
+
+def tables_with(ratings: Array, final: Array, grades: Sequence[int]) -> Array:
+    """What each assessor and the final grades, shape (N,), say together: shape (M, K, K)."""
+    tables = np.tensordot(one_hot(ratings, grades), one_hot(final, grades), axes=([1], [0]))
+    return np.asarray(tables.swapaxes(1, 2))
+
+
+def one_hot(ratings: Array, grades: Sequence[int]) -> Array:
+    """1 at the grade that was given: one axis more, of length K."""
+    return np.stack([ratings == grade for grade in grades], axis=-1).astype(np.float64)
+
+
+def n_judged_twice(counts: Counts) -> Array:
+    """How many pairs have two or more judgements, shape (...)."""
+    return np.asarray(np.rint(counts.agreement.sum(axis=(-1, -2))))
+
+
+def spearman_rho(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    rows, columns = _average_ranks(table.sum(axis=-1)), _average_ranks(table.sum(axis=-2))
+    covariance = (table * rows[..., :, None] * columns[..., None, :]).sum(axis=(-1, -2))
+    variances = (table.sum(axis=-1) * rows**2).sum(axis=-1) * (table.sum(axis=-2) * columns**2).sum(axis=-1)
+    return _ratio(covariance, np.sqrt(variances), where=n >= 3)
+
+
+def kendall_tau_b(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    later_rows = table[..., ::-1, :].cumsum(axis=-2)[..., ::-1, :] - table
+    right = later_rows[..., ::-1].cumsum(axis=-1)[..., ::-1] - later_rows
+    left = later_rows.cumsum(axis=-1) - later_rows
+    score = (table * (right - left)).sum(axis=(-1, -2))
+    untied = [_twos(n) - _twos(table.sum(axis=axis)).sum(axis=-1) for axis in (-1, -2)]
+    return _ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
+
+
+def _kappa(distance: Callable[[Array], Array]) -> OfCounts:
+    """Conger 1980: chance is the mean over every two assessors, who give each grade as often as they do."""
+
+    def kappa(counts: Counts, grades: Sequence[int]) -> Array:
+        weights, n = distance(_gaps(grades)), n_judged_twice(counts)
+        given = counts.margins.sum(axis=-1, keepdims=True)
+        shares = _ratio(counts.margins, given, where=given > 0, otherwise=0.0)
+        m = (given > 0).sum(axis=(-1, -2))
+        summed = shares.sum(axis=-2)
+        twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
+        chance = (weights * twos).sum(axis=(-1, -2))
+        observed = (weights * counts.agreement).sum(axis=(-1, -2))
+        return 1 - _ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
+
+    return kappa
+
+
+def _alpha(distance: Callable[[Array, Array], Array]) -> OfCounts:
+    def alpha(counts: Counts, grades: Sequence[int]) -> Array:
+        o = counts.coincidences
+        n_c = o.sum(axis=-1)
+        delta2 = distance(n_c, _gaps(grades))
+        observed = (n_c.sum(axis=-1) - 1) * (delta2 * o).sum(axis=(-1, -2))
+        expected = (delta2 * n_c[..., :, None] * n_c[..., None, :]).sum(axis=(-1, -2))
+        return 1 - _ratio(observed, expected, where=n_judged_twice(counts) >= 2)
+
+    return alpha
+
+
+def _ordinal(n_c: Array, gaps: Array) -> Array:
+    """Krippendorff 2011, page 6: (sum of n_g for g from c to k - (n_c + n_k) / 2)^2."""
+    middle = n_c.cumsum(axis=-1) - n_c / 2
+    return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
+
+
+def _ac(similarity: Callable[[Array], Array]) -> OfCounts:
+    def ac(counts: Counts, grades: Sequence[int]) -> Array:
+        weights, q = similarity(_gaps(grades)), len(grades)
+        n = n_judged_twice(counts)
+        p_a = _ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
+        pi = _ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
+        p_e = weights.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=-1)
+        return np.asarray((p_a - p_e) / (1 - p_e))
+
+    return ac
+
+
+def _percent(within: int) -> OfCounts:
+    def percent(counts: Counts, grades: Sequence[int]) -> Array:
+        n = n_judged_twice(counts)
+        enough = (n >= 1) & (len(grades) > within + 1)
+        near = _gaps(grades) <= within
+        return 100 * _ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
+
+    return percent
+
+
+OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
+"""The rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
+OF_COUNTS: dict[str, OfCounts] = {
+    "alpha_ordinal": _alpha(_ordinal),
+    "alpha_nominal": _alpha(lambda n_c, gaps: (gaps > 0).astype(np.float64)),
+    "alpha_interval": _alpha(lambda n_c, gaps: gaps**2),
+    "kappa": _kappa(lambda gaps: (gaps > 0).astype(np.float64)),
+    "kappa_linear": _kappa(lambda gaps: gaps),
+    "kappa_quadratic": _kappa(lambda gaps: gaps**2),
+    "ac1": _ac(lambda gaps: (gaps == 0).astype(np.float64)),
+    "ac2": _ac(lambda gaps: 1 - (gaps / gaps.max()) ** 2),
+    "percent": _percent(0),
+    "percent_within_one": _percent(1),
+}
+
+
+def _gaps(grades: Sequence[int]) -> Array:
+    scale = np.asarray(grades, dtype=np.float64)
+    return np.abs(scale[:, None] - scale[None, :])
+
+
+def _twos(times: Array) -> Array:
+    return times * (times - 1) / 2
+
+
+def _average_ranks(margin: Array) -> Array:
+    """The average rank of each grade, less the mean of all ranks."""
+    return np.asarray(margin.cumsum(axis=-1) - margin / 2 - margin.sum(axis=-1, keepdims=True) / 2)
+
+
+def _ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
+    """numerator / denominator, `otherwise` where the denominator is 0 or `where` is false."""
+    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), otherwise)
+    np.divide(numerator, denominator, out=result, where=where & (denominator != 0))
+    return result

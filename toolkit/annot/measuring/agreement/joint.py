@@ -1,0 +1,126 @@
+"""What the assessors of a pair say together, counted by query: for studies that are drawn, not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.errors import UndefinedStatistic
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.clustered import clusters_of
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.coefficients import value_between
+from annot.measuring.agreement.contingency import Counts, count, one_hot
+from annot.measuring.agreement.pooled import Pooled, PooledTables, interval_of
+from annot.measuring.agreement.ratings import POLICIES, QueryRatings
+
+
+@dataclass(frozen=True, slots=True)
+class JointGrades:
+    """How often the `k` assessors of a pair gave which grades together."""
+
+    query_ids: tuple[str, ...]
+    patterns: Array
+    """Shape (C, k): each row grades that were given to one pair, by the order of pseudonyms; nan is no grade."""
+    tables: Integers
+    """Shape (Q, C): how often each query's pairs had each pattern; each query has at least one."""
+    chosen: int
+    """Pairs with more than k answers, of which k were drawn."""
+    most: int
+    """Answers of the pair that has most, in the whole study."""
+
+    @property
+    def disputed(self) -> Mask:
+        """Shape (C,): the patterns that an adjudicator must settle: grades differ, or one is missing."""
+        return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
+
+
+def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
+    """Count the pairs that `per_pair` assessors or more have answered; of more, as many are drawn for each pair."""
+    seen: list[tuple[str, list[tuple[float, ...]]]] = []
+    chosen = most = 0
+    for query in queries:
+        rng = generator(seed, "joint", query.query_id)
+        patterns = []
+        for asked, given in zip(query.asked.T, query.ratings.T, strict=True):
+            rows = np.flatnonzero(asked)
+            most = max(most, len(rows))
+            if len(rows) < per_pair:
+                continue
+            if len(rows) > per_pair:
+                chosen += 1
+                rows = np.sort(rng.choice(rows, size=per_pair, replace=False))
+            # -1, as nan is not equal to itself and would be a pattern of its own each time.
+            patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in given[rows]))
+        if patterns:
+            seen.append((query.query_id, patterns))
+    known = sorted({pattern for _, patterns in seen for pattern in patterns})
+    at = {pattern: column for column, pattern in enumerate(known)}
+    tables = np.zeros((len(seen), len(known)), dtype=np.int64)
+    for row, (_, patterns) in enumerate(seen):
+        np.add.at(tables[row], [at[pattern] for pattern in patterns], 1)
+    grades = np.array(known, dtype=np.float64).reshape(len(known), per_pair)
+    grades[grades < 0] = np.nan
+    return JointGrades(tuple(query_id for query_id, _ in seen), grades, tables, chosen, most)
+
+
+class Units(NamedTuple):
+    """The counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
+
+    counts: Counts
+    tables: Array
+
+
+def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
+    """One pair of each pattern, counted. missing: the policy for grades missing."""
+    asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
+    ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
+    given = np.stack([one_hot(one[:, 0], grades) for one in ratings])
+    first, second = np.triu_indices(patterns.shape[1], k=1)
+    tables = given[:, first, :, None] * given[:, second, None, :]
+    return Units(Counts.stack([count(one, grades) for one in ratings]), tables)
+
+
+def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> float:
+    """The coefficient of all pairs together, from tables of shape (Q, C). Raises UndefinedStatistic without a value."""
+    times = tables.sum(axis=0, dtype=np.float64)
+    of_two = np.tensordot(times, units.tables, axes=1)
+    value = value_between(name, units.counts.weighted(times), of_two, grades)
+    if isinstance(value, Undefined):
+        raise UndefinedStatistic(value.reason)
+    return value
+
+
+def interval(
+    tables: Integers,
+    units: Units,
+    grades: Sequence[int],
+    *,
+    name: str,
+    level: float,
+    papers: npt.ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none.
+
+    papers: shape (Q,), the paper of each, the unit where several queries are of one; None takes them as independent.
+    """
+    n_queries, n_twos = len(tables), units.tables.shape[1]
+    times = tables.astype(np.float64)
+    pooled = Pooled(
+        units.counts.weighted(times),
+        PooledTables(
+            clusters_of(np.arange(n_queries), papers),
+            np.repeat(np.arange(n_queries), n_twos),
+            np.tile(np.arange(n_twos), n_queries),
+            np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),
+        ),
+    )
+    found = interval_of(pooled, pooled.value(name, grades), name, grades, level=level)
+    if isinstance(found, Undefined):
+        raise UndefinedStatistic(found.reason)
+    return found.low, found.high

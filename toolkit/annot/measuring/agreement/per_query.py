@@ -1,0 +1,111 @@
+"""Agreement on one query: its coefficients before and after adjudication, and what adjudication had to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.caveats import caveats
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, binarise, mean_of_tables, prevalence, value_between
+from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
+from annot.measuring.agreement.ratings import POLICIES, QueryRatings
+from annot.measuring.agreement.summaries import PairShare, QueryAgreement
+
+NOT_SETTLED = "disputed pairs are not settled yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The grades of one query as the coefficients see them, counted. Its assessors are those of the query, M."""
+
+    counts: Counts
+    """Between the assessors."""
+    met: Integers
+    """Shape (P, 2), every two assessors who met."""
+    between: Array
+    """Shape (P, K, K), the table of each two."""
+    with_final: Array
+    """Shape (M, K, K), of each assessor and the final grades, on the pairs with two or more grades."""
+    n_without_final: int
+    """Pairs with two or more grades and no final one, which may still get one."""
+
+
+def query_agreement(
+    query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, coefficients: Sequence[str]
+) -> tuple[QueryAgreement, Seen]:
+    """All figures of one query on `scale`, and the counts that the coefficients see.
+
+    The policy `missing` comes first, then the shares on the full scale, then the scale in two where that is asked.
+    """
+    ratings, final = POLICIES[missing](query.ratings, query.asked), query.final
+    graded = ~np.isnan(ratings)
+    twice = graded.sum(axis=0) >= 2
+    asked_twice = query.asked.sum(axis=0) >= 2
+    lowest = np.where(graded, ratings, np.inf).min(axis=0)
+    highest = np.where(graded, ratings, -np.inf).max(axis=0)
+    disputed = asked_twice & ((lowest != highest) | (query.asked & ~graded).any(axis=0))
+    absent = query.asked & np.isnan(query.ratings)
+    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended)
+    if binarised_at is not None:
+        ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
+    # The final grade of a pair with one grade is that grade, and agrees with nobody.
+    compared = twice & ~np.isnan(final)
+    met, between = tables_between(ratings, scale)
+    seen = Seen(
+        counts=count(ratings, scale),
+        met=met,
+        between=between,
+        with_final=tables_with(ratings[:, compared], final[compared], scale),
+        n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
+    )
+    before = {name: value_between(name, seen.counts, between, scale) for name in coefficients}
+    found = QueryAgreement(
+        query_id=query.query_id,
+        facet=query.facet,
+        assessors=query.assessors,
+        n_pairs=int(np.count_nonzero(twice)),
+        n_missing=int(np.count_nonzero(absent)),
+        prevalence=prevalence(ratings, scale),
+        before=before,
+        after={},
+        caveats_before=caveats(between, before, averaged=False),
+        caveats_after={},
+        disputed=_share(disputed, asked_twice),
+        overruled=overruled,
+        n_open=int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended)),
+        n_unjudgeable=int(np.count_nonzero(query.ended)),
+        agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
+    )
+    unsettled = not_settled([found], [seen])
+    blocked = unsettled if found.n_pairs else Undefined(NOT_JUDGED_TWICE)
+    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
+    if unsettled:
+        overruled = replace(overruled, value=unsettled)
+    caveats_after = caveats(seen.with_final, after, averaged=True)
+    return replace(found, after=after, caveats_after=caveats_after, overruled=overruled), seen
+
+
+def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[Seen]) -> Undefined | None:
+    """Why the queries together have no figure after adjudication; None where every pair is settled.
+
+    The pairs that are settled first are those that nobody disputed: alone they would show perfect agreement.
+    """
+    queries = tuple(queries)
+    still_open, disputed = sum(query.n_open for query in queries), sum(query.disputed.count for query in queries)
+    if still_open:
+        verb = "is" if still_open == 1 else "are"
+        return Undefined(f"{still_open} of {disputed} disputed pairs {verb} not settled yet", NOT_SETTLED)
+    without = sum(one.n_without_final for one in seen)
+    if without:
+        judged = sum(query.n_pairs for query in queries)
+        return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED)
+    return None
+
+
+def _share(hits: Mask, of: Mask) -> PairShare:
+    n_hits, n_of = int(np.count_nonzero(hits)), int(np.count_nonzero(of))
+    return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))

@@ -1,0 +1,125 @@
+"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole query papers.
+
+The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
+Counts add up, so what is left is the whole without that unit's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.clustered import Clusters, clusters_of_queries, jackknife_interval
+from annot.base.stats.values import Interval, Undefined, Value
+from annot.measuring.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
+from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts
+
+
+@dataclass(frozen=True, slots=True)
+class PooledTables:
+    """Tables of two from many queries; only those who met in a query have one there.
+
+    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each. two: shape (T,),
+    which two; every number from 0 occurs. tables: shape (T, K, K).
+    """
+
+    clusters: Clusters
+    query: Integers
+    two: Integers
+    tables: Array
+
+    def value(self, name: str, grades: Sequence[int]) -> Value:
+        """The mean over every two, of all queries together."""
+        return mean_of_tables(name, self.summed(), grades)
+
+    def left_out(self, name: str, grades: Sequence[int]) -> Array:
+        """The same without each unit of chance, shape (C,), nan where there is none.
+
+        Only those who met in a unit have another table without it.
+        """
+        whole = self.summed()
+        many = len(whole) > 2
+        met, at = np.unique(self.clusters.of[self.query] * len(whole) + self.two, return_inverse=True)
+        unit, two = np.divmod(met, max(1, len(whole)))
+        own = np.zeros((len(met), *self.tables.shape[1:]))
+        np.add.at(own, at, self.tables)
+        values, sizes = of_tables(name, whole, grades, many=many)
+        values_left, sizes_left = of_tables(name, whole[two] - own, grades, many=many)
+
+        def without(of_two: Array, left: Array) -> Array:
+            """The sum over every two without each unit. left: of those who met in it."""
+            return np.asarray(of_two.sum() + np.bincount(unit, left - of_two[two], self.clusters.n))
+
+        sums, used = without(values * sizes, values_left * sizes_left), without(sizes, sizes_left)
+        shared = whole.sum() - np.bincount(unit, own.sum(axis=(-1, -2)), self.clusters.n)
+        result = np.full(self.clusters.n, np.nan)
+        np.divide(sums, used, out=result, where=2 * used > shared)
+        return result
+
+    def summed(self) -> Array:
+        """The table of each two over all queries, shape (P, K, K)."""
+        whole = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
+        np.add.at(whole, self.two, self.tables)
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Many queries, between all assessors: the counts of each, first axis Q, and the tables of every two."""
+
+    counts: Counts
+    tables: PooledTables
+
+    @property
+    def clusters(self) -> Clusters:
+        """The units of chance of the queries."""
+        return self.tables.clusters
+
+    def value(self, name: str, grades: Sequence[int]) -> Value:
+        """The coefficient of all pairs together, or why there is none."""
+        return value_between(name, self.counts.whole(), self.tables.summed(), grades)
+
+    def left_out(self, name: str, grades: Sequence[int]) -> Array:
+        """The same without each unit of chance, shape (C,), nan where there is none."""
+        if name in OF_TABLES:
+            return self.tables.left_out(name, grades)
+        return OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
+
+
+def pooled_between(
+    counts: Sequence[Counts],
+    met: Sequence[Integers],
+    tables: Sequence[Array],
+    *,
+    papers: Sequence[str] | None,
+) -> Pooled:
+    """Queries put together, all with the same M assessors.
+
+    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). papers: the paper
+    of each query; None takes the queries as independent.
+    """
+    together = Counts.stack(counts)
+    n_assessors = together.margins.shape[1]
+    rows = np.concatenate(met)
+    _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
+    query = np.repeat(np.arange(len(met)), [len(one) for one in met])
+    return Pooled(together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables)))
+
+
+def interval_of(
+    pooled: Pooled | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
+) -> Interval | Undefined:
+    """The interval of `value`, the coefficient `name` of all pairs together."""
+    if isinstance(value, Undefined):
+        return value
+    least, most = ends_of(name)
+    without, unit = pooled.left_out(name, grades), pooled.clusters.unit
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+
+
+def ends_of(name: str) -> tuple[float, float]:
+    """The least and the most that a coefficient can be."""
+    return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)

@@ -1,0 +1,129 @@
+"""What the agreement tables hold, and how it becomes JSON: a value, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annot.base.stats.values import Interval, Undefined, Value
+from annot.measuring.agreement.coefficients import HEADLINE, HEADLINE_OF_MANY
+
+
+@dataclass(frozen=True, slots=True)
+class PairShare:
+    """`count` pairs `of` so many; `value` is a fraction, 0..1."""
+
+    count: int
+    of: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ShareSummary:
+    """A share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
+
+    pooled: PairShare
+    mean: Value
+    n_queries: int
+    undefined: dict[str, str]
+    """Reason by `query_id` of the queries that have no share."""
+    intervals: dict[str, Interval | Undefined] | None
+    """Of `pooled`, Wilson's; of `mean`, the jackknife over query papers; None when not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One coefficient over the queries of a group."""
+
+    median: Value
+    mean: Value
+    q1: Value
+    q3: Value
+    pooled: Value
+    """The coefficient of all pairs of the group taken together."""
+    n_queries: int
+    """Queries in which it has a value: those behind median, mean and quartiles."""
+    n_undefined: int
+    """The other queries of the group; those without a value of their own are in `undefined`."""
+    n_pairs: int
+    """Pairs judged at least twice in these queries."""
+    n_pairs_pooled: int
+    """Pairs judged at least twice behind `pooled`."""
+    undefined: dict[str, str]
+    """Reason by `query_id` of the queries in which it has no value."""
+    intervals: dict[str, Interval | Undefined] | None
+    """Of `median`, `mean` and `pooled`, over whole query papers; None when not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """The agreement on one query."""
+
+    query_id: str
+    facet: str
+    assessors: tuple[str, ...]
+    n_pairs: int
+    """Pairs with two or more grades, after the policy for missing judgements."""
+    n_missing: int
+    """Judgements that were asked for and have no grade."""
+    prevalence: dict[int, int]
+    """How often each grade was given."""
+    before: dict[str, Value]
+    """Between the assessors, by coefficient."""
+    after: dict[str, Value]
+    """The mean of (each assessor, final grade), by coefficient, on the pairs with two or more grades."""
+    caveats_before: dict[str, tuple[str, ...]]
+    """What the data forces, by coefficient, where its value says less than it seems to."""
+    caveats_after: dict[str, tuple[str, ...]]
+    disputed: PairShare
+    """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
+    overruled: PairShare
+    """Pairs with two or more grades whose final grade is none of them, less those that nobody can judge."""
+    n_open: int
+    """Pairs of `disputed` that nobody has settled yet."""
+    n_unjudgeable: int
+    """Pairs that nobody can judge: they have ended without a final grade, and have no part after adjudication."""
+    agreed_by_policy: int
+    """Pairs given to two or more assessors, not all of whom graded, whose grades are equal under the policy: a person
+    settles them, yet they are not `disputed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """The agreement on the queries of one facet, or on all together."""
+
+    name: str
+    n_queries: int
+    n_pairs: int
+    n_missing: int
+    prevalence: dict[int, int]
+    before: dict[str, Summary]
+    after: dict[str, Summary]
+    disputed: ShareSummary
+    overruled: ShareSummary
+    not_settled: Undefined | None
+    """Why nothing is summarised after adjudication: pairs settled early are easier, so partial figures are too high."""
+    agreed_by_policy: int
+    n_unjudgeable: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementTable:
+    """All agreement figures of a study, with what they rest on."""
+
+    missing: str
+    """The policy for missing judgements, by name."""
+    grades: tuple[int, ...]
+    """The scale that the coefficients saw; (0, 1) when binarised."""
+    binarised_at: int | None
+    """Grades from here upward counted as 1; None when the scale was used as it is."""
+    titles: dict[str, str]
+    level: float | None
+    """Of the intervals, 0..1; None without intervals."""
+    queries: tuple[QueryAgreement, ...]
+    groups: tuple[GroupAgreement, ...]
+    """Facets by name, then `together`."""
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The coefficients that are shown first, in order."""
+        return HEADLINE_OF_MANY if any(len(query.assessors) > 2 for query in self.queries) else HEADLINE

@@ -1,0 +1,220 @@
+"""Ranking the runs under every grading of one collection."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.ordering import as_trec_eval
+from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.stats.arrays import Array
+from annot.base.stats.rounding import rounding
+from annot.base.stats.significance import tau_b_of_rows
+from annot.measuring.agreement.ratings import QueryRatings, ratings_of
+from annot.measuring.assessor_effect.orders import Differences, differences_between, means_of, tau_value
+from annot.measuring.assessor_effect.random_assessors import with_random_assessors
+from annot.measuring.assessor_effect.rankings import (
+    AssessorEffect,
+    EffectSettings,
+    GradingComparison,
+    GradingRanking,
+    Swap,
+)
+from annot.measuring.assessor_effect.regrading import (
+    FINAL,
+    FIRST,
+    SECOND,
+    Grades,
+    Grading,
+    JudgedQuery,
+    gradings_of,
+    random_grades,
+)
+from annot.measuring.evaluation.gradings import Graded, measured
+
+Runs = Mapping[str, Mapping[str, Ranking]]
+
+MISSING = "zero"
+
+
+@rounding
+def assessor_effect_on_runs(
+    runs: Runs,
+    judgements: Iterable[Judgement],
+    qrels: Iterable[Qrel],
+    settings: EffectSettings,
+    *,
+    papers: Mapping[str, str],
+) -> AssessorEffect:
+    """Rank the runs under every grading and compare the rankings.
+
+    Gradings: `final` (the qrels); `A` and `B`, the first and the second assessor of each pair in the order of their
+    pseudonyms, so one fixed person a query where teams are fixed; each assessor by name; and `settings.n_random`
+    random ones, in which each pair has the grade of one of those who graded it, drawn for each query from the seed.
+    A grading covers the queries of which its assessor was given every pair; the notes name those of which only a part
+    was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
+
+    A run that has no ranking for a query scores 0 there, as in `annot.measuring.evaluation.measures`.
+    settings: its convention and measure are of `annot.measuring.evaluation.gradings`. papers: the query paper of each
+    query. Raises InputError when no pair has both a final grade and an assessor's.
+    """
+    judged, notes = _judged_queries(judgements, tuple(qrels))
+    tags = tuple(sorted(runs))
+    gradings = gradings_of(judged)
+    notes += [*_notes_on_runs(runs, judged), *_notes_on_gradings(gradings, judged)]
+    named = [grading for grading in gradings if len(grading.queries)]
+    # All gradings of a query are measured in one go: the named ones, then the random ones.
+    values = np.zeros((len(tags), len(named) + settings.n_random, len(judged)))
+    for place, query in enumerate(judged):
+        drawn = random_grades(query, n=settings.n_random, seed=settings.seed)
+        grades = np.concatenate([np.stack([grading.grades[place] for grading in named]), drawn])
+        for at, tag in enumerate(tags):
+            values[at, :, place] = _measured(runs[tag], query, grades, settings)
+    by_name = {grading.name: values[:, at, :] for at, grading in enumerate(named)}
+    final, *others = named
+    first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]
+    couples = [*itertools.combinations(first_two, 2), *((grading, final) for grading in others)]
+    papers_of = [papers[query.query_id] for query in judged]
+    return AssessorEffect(
+        settings=settings,
+        missing=MISSING,
+        runs=tags,
+        queries=tuple(query.query_id for query in judged),
+        n_pairs=sum(len(query.final) for query in judged),
+        rankings=tuple(_ranking(grading, by_name[grading.name], tags, judged) for grading in named),
+        comparisons=tuple(_compare(first, second, by_name, papers_of, tags, settings) for first, second in couples),
+        random_assessors=with_random_assessors(values[:, len(named) :, :], by_name[FINAL], papers_of, tags, settings),
+        notes=tuple(notes),
+    )
+
+
+def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> tuple[list[JudgedQuery], list[str]]:
+    """The pairs with a final grade and an assessor's, by query, and a note on each that has only one of them."""
+    decisions = [Decision(query_id, doc_id, relevance, "adjudicated") for query_id, doc_id, relevance in qrels]
+    given = tuple(judgements)
+    queries = ratings_of(given, decisions, {judgement.query_id: "" for judgement in given})
+    judged = [query for query in map(_judged_query, queries) if len(query.final)]
+    kept = {(query.query_id, doc_id) for query in judged for doc_id in query.doc_ids}
+    graded = {
+        (query.query_id, doc_id)
+        for query in queries
+        for doc_id, grades in zip(query.doc_ids, query.ratings.T, strict=True)
+        if not np.isnan(grades).all()
+    }
+    final = {(query_id, doc_id) for query_id, doc_id, _ in qrels}
+    if not judged:
+        raise InputError(
+            f"{len(final)} pair(s) have a final grade and {len(graded)} one of an assessor, but none has both",
+            hint="write the qrels of these judgements with `annot qrels`",
+        )
+    third = sum(int((query.asked.sum(axis=0) > 2).sum()) for query in judged)
+    counted = {
+        "pair(s) of the qrels have no assessor's grade and are left out": len(final - kept),
+        "judged pair(s) have no final grade and are left out": len(graded - kept),
+        "pair(s) have more than two assessors; those after the second count in the random choices only": third,
+    }
+    return judged, [f"{n} {what}" for what, n in counted.items() if n]
+
+
+def _judged_query(query: QueryRatings) -> JudgedQuery:
+    kept = ~np.isnan(query.final) & ~np.isnan(query.ratings).all(axis=0)
+    return JudgedQuery(
+        query_id=query.query_id,
+        assessors=query.assessors,
+        doc_ids=tuple(itertools.compress(query.doc_ids, kept)),
+        ratings=query.ratings[:, kept],
+        asked=query.asked[:, kept],
+        final=query.final[kept].astype(np.int8),
+    )
+
+
+def _notes_on_runs(runs: Runs, judged: Sequence[JudgedQuery]) -> Iterator[str]:
+    for tag in sorted(runs):
+        without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
+        if without:
+            yield f"{tag}: no documents for {', '.join(without)}; it scores 0 there"
+
+
+def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[JudgedQuery]) -> Iterator[str]:
+    for grading in gradings:
+        names = ", ".join(judged[at].query_id for at in grading.partly)
+        if names:
+            lacks = "has as many assessors" if grading.name in (FIRST, SECOND) else "was given to this assessor"
+            yield f"{grading.name}: without {names}, where not every pair {lacks}"
+        elif not len(grading.queries):
+            yield f"{grading.name}: no query has a second assessor"
+
+
+def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, settings: EffectSettings) -> Array:
+    """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
+    docs = run.get(query.query_id, ())
+    if settings.convention == "trec":
+        docs = as_trec_eval(docs)
+    # One column more, of grade 0, for documents that are not among the pairs.
+    place = {doc_id: at for at, doc_id in enumerate(query.doc_ids)}
+    columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
+    submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
+    return measured(settings.convention, settings.measure, Graded(submitted, grades, settings.relevant_from))
+
+
+def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[JudgedQuery]) -> GradingRanking:
+    return GradingRanking(
+        name=grading.name,
+        means=_best_first(values[:, grading.queries], tags),
+        queries=tuple(judged[at].query_id for at in grading.queries),
+        n_pairs=sum(len(judged[at].final) for at in grading.queries),
+        n_ungraded=grading.n_ungraded,
+    )
+
+
+def _best_first(values: Array, tags: Sequence[str]) -> dict[str, float]:
+    means = zip(tags, means_of(values).tolist(), strict=True)
+    return dict(sorted(means, key=lambda mean: (-mean[1], mean[0])))
+
+
+def _compare(
+    first: Grading,
+    second: Grading,
+    by_name: Mapping[str, Array],
+    papers: Sequence[str],
+    tags: Sequence[str],
+    settings: EffectSettings,
+) -> GradingComparison:
+    queries = np.intersect1d(first.queries, second.queries)
+    names = (first.name, second.name)
+    of_first, of_second = (by_name[name][:, queries] for name in names)
+    pairs = list(itertools.combinations(range(len(tags)), 2))
+    of_both = [papers[at] for at in queries]
+    by_first, by_second = (differences_between(values, of_both, pairs, settings) for values in (of_first, of_second))
+    swaps = [
+        _swap(at, (tags[a], tags[b]), dict(zip(names, (by_first, by_second), strict=True)), settings)
+        for at, (a, b) in enumerate(pairs)
+        if by_first.ways[at] * by_second.ways[at] < 0
+    ]
+    tau = tau_b_of_rows(means_of(of_first)[None, :], means_of(of_second)[None, :])
+    return GradingComparison(
+        first=first.name,
+        second=second.name,
+        n_queries=len(queries),
+        means={first.name: _best_first(of_first, tags), second.name: _best_first(of_second, tags)},
+        n_run_pairs=len(pairs),
+        tau=tau_value(tau[0], len(tags)),
+        reversed_pairs=len(swaps),
+        significant={
+            first.name: int((by_first.p_values <= settings.alpha).sum()),
+            second.name: int((by_second.p_values <= settings.alpha).sum()),
+        },
+        swaps=tuple(swap for swap in swaps if swap.significant_in),
+    )
+
+
+def _swap(at: int, runs: tuple[str, str], under: Mapping[str, Differences], settings: EffectSettings) -> Swap:
+    """The pair of runs at `at`, which two gradings put in opposite orders."""
+    first, second = under.values()
+    way = int(first.ways[at])
+    significant = tuple(name for name, of in under.items() if of.p_values[at] <= settings.alpha)
+    better, worse = runs if way > 0 else runs[::-1]
+    return Swap(better, worse, first.seen(at, way), second.seen(at, way), significant)

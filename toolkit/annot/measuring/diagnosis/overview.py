@@ -1,0 +1,99 @@
+"""What is known of the assessors: what the report and `annot agreement assessors` tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from annot.base.stats.values import Undefined
+from annot.measuring.diagnosis import matrices
+from annot.measuring.diagnosis.chance import POWER
+from annot.measuring.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final
+from annot.measuring.diagnosis.drift import Drift, drifts
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose
+from annot.measuring.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.measuring.diagnosis.panel import Panel
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAndGraded:
+    """How many judgements one assessor was asked for, and how many have a grade that counts."""
+
+    assessor: str
+    asked: int
+    graded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """The assessors against each other and the final grades, and why they disagree."""
+
+    scale: tuple[int, ...]
+    level: float
+    """Of all intervals."""
+    policy: str
+    """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
+    assessor, and is left out here."""
+    missing: tuple[AskedAndGraded, ...]
+    matrix: tuple[matrices.AssessorPair, ...]
+    against_final: tuple[matrices.AgainstFinal, ...]
+    severities: tuple[matrices.Severity, ...]
+    diagnosis: Diagnosis | Undefined
+    dawid_skene: ModelAgainstFinal
+    self_consistency: tuple[matrices.SelfConsistency, ...]
+    """Who agrees with themselves; empty where nothing was asked twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How the assessors judge, and how they work."""
+
+    diagnosed: Diagnosed
+    order: str
+    """In words, what order of judging streaks and drifts follow."""
+    fence: float
+    """Robust widths of the log times from their median beyond which a time is idling."""
+    power: float
+    """The chance with which a drift of the size called detectable would have been found."""
+    paces: tuple[Pace, ...]
+    streaks: tuple[Streak, ...]
+    drifts: tuple[Drift, ...]
+
+
+def look(
+    panel: Panel,
+    repeats: Iterable[matrices.Repeat],
+    *,
+    papers: Mapping[str, str],
+    coefficient: matrices.Coefficient,
+    policy: str,
+    missing: tuple[AskedAndGraded, ...],
+    order: str,
+    fence: float,
+    level: float,
+    seed: int,
+) -> Looked:
+    """Look at the panel and the repeats; `coefficient` is computed between every two assessors.
+
+    papers: the paper of each query.
+    """
+    return Looked(
+        diagnosed=Diagnosed(
+            scale=panel.scale,
+            level=level,
+            policy=policy,
+            missing=missing,
+            matrix=matrices.pairwise_matrix(panel, coefficient=coefficient, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
+            diagnosis=diagnose(panel, level=level, seed=seed),
+            dawid_skene=compare_with_final(panel, level=level),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
+        ),
+        order=order,
+        fence=fence,
+        power=POWER,
+        paces=paces(panel, fence=fence, level=level),
+        streaks=streaks(panel, seed=seed),
+        drifts=drifts(panel, fence=fence),
+    )

@@ -1,0 +1,212 @@
+"""How long a pair takes, robust to coffee breaks; judgements too fast to be real; grades given in a streak."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.clustered import clusters_of, share
+from annot.base.stats.durations import fences, winsorised
+from annot.base.stats.medians import median_of_clusters
+from annot.base.stats.seeding import generator
+from annot.base.stats.significance import holm
+from annot.base.stats.values import Interval, Share, Undefined, Value
+from annot.base.templating import counted, verb
+from annot.measuring.diagnosis.chance import ALPHA
+from annot.measuring.diagnosis.panel import Panel
+
+FEWEST_TIMES = 5
+TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
+"""A judgement is too fast below so many seconds, or below this share of the assessors' median."""
+PERMUTATIONS, RARE = 2_000, 20
+"""Orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fast:
+    """A judgement given faster than the rule allows."""
+
+    query_id: str
+    doc_id: str
+    seconds: float
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time one assessor takes for a pair, in seconds."""
+
+    assessor: str
+    n: int
+    """Judgements with a time."""
+    median: Value
+    median_interval: Interval | Undefined
+    q1: Value
+    q3: Value
+    winsorised: Value
+    """The mean with the times beyond `fences` pulled in to them, as in `annot forecast`."""
+    fences: tuple[float, float] | None
+    n_slow: int
+    """Times beyond the upper fence: idling, not work."""
+    too_fast: Share
+    fast: tuple[Fast, ...]
+    """Fastest first."""
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfGrades:
+    """Judgements one after the other with the same grade."""
+
+    grade: int
+    start: int
+    """The place of the first in the assessor's sequence, from 1."""
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """One assessor's longest run of the same grade against what the order of the pairs makes likely."""
+
+    assessor: str
+    n: int
+    longest: RunOfGrades
+    expected: float
+    """The mean longest run over permutations."""
+    p_value: float
+    """Corrected over all assessors."""
+    flagged: tuple[RunOfGrades, ...]
+    """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
+
+
+def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
+    """Each assessor's time a pair.
+
+    fence: robust widths of the log times from their median beyond which a time is idling (`durations.fences`). Too fast
+    is below a share of the median over assessors of their median times: a yardstick that one hasty assessor cannot
+    bend. The interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
+    Nonparametric Statistics, 3.2).
+    """
+    timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
+    medians = [float(np.median(panel.seconds[places])) for places in timed if len(places)]
+    bound = max(TOO_FAST_SECONDS, TOO_FAST_SHARE * float(np.median(medians)) if medians else 0.0)
+    return tuple(
+        _pace(panel, name, places, fence, bound, level) for name, places in zip(panel.assessors, timed, strict=True)
+    )
+
+
+def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: float, level: float) -> Pace:
+    times, pairs = panel.seconds[timed], panel.pair[timed]
+    rule = (
+        f"faster than {bound:.1f} s: the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} of the assessors' "
+        "median"
+    )
+    fast = [
+        Fast(
+            panel.query_ids[panel.pair[at]], panel.doc_ids[panel.pair[at]], float(seconds), panel.scale[panel.grade[at]]
+        )
+        for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
+    ]
+    flagged = share(times < bound, panel.query[pairs], level=level, papers=panel.paper[pairs])
+    few = Undefined(
+        f"only {counted(len(times), 'judgement')} {verb(len(times), 'has', 'have')} a time; {FEWEST_TIMES} are needed"
+    )
+    pace = Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
+    if len(times) < FEWEST_TIMES:
+        return pace
+    low, high = fences(times, fence)
+    q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
+    return replace(
+        pace,
+        median=median,
+        median_interval=median_time_interval(times, panel.query[pairs], panel.paper[pairs], level),
+        q1=q1,
+        q3=q3,
+        winsorised=float(winsorised(times, fence=fence).mean()),
+        fences=(low, high),
+        n_slow=int((times > high).sum()),
+    )
+
+
+def median_time_interval(
+    times: Array, queries: npt.ArrayLike, papers: npt.ArrayLike, level: float
+) -> Interval | Undefined:
+    """An interval of the median of times, shape (n,): two of them. queries, papers: of each.
+
+    Where several queries are of one paper, whole papers are the units of chance, and the ends may lie between times.
+    """
+    from scipy.special import bdtr
+
+    clusters = clusters_of(queries, papers)
+    if clusters.unit != "query":
+        return median_of_clusters(times, clusters, level=level)
+    ordered, n = np.sort(times), len(times)
+    # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
+    j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
+    if j < 1:
+        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+    return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
+
+
+def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
+    """Runs of one grade that are too long for the grades that the assessor gave.
+
+    The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
+    permuted within it: where a query holds hardly anything but 0, a long run of 0 is no news. p = (hits + 1) / (drawn +
+    1), corrected over assessors by Holm's method; where it is small, more is drawn.
+    """
+    m = len(panel.assessors)
+    runs = [_runs(panel, places) for places in panel.in_order]
+    longest = [max(of_one, key=lambda run: (run.length, -run.start)) for of_one in runs]
+    drawn = [
+        _drawn(panel, a, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
+        for a, run in enumerate(longest)
+    ]
+    p_values = [_p(lengths, run) for lengths, run in zip(drawn, longest, strict=True)]
+    found = []
+    for a, corrected in enumerate(holm(p_values)):
+        flagged = [run for run in runs[a] if corrected / p_values[a] * _p(drawn[a], run) <= ALPHA]
+        name, n = panel.assessors[a], len(panel.in_order[a])
+        found.append(Streak(name, n, longest[a], float(drawn[a].mean()), corrected, tuple(flagged)))
+    return tuple(found)
+
+
+def _p(drawn: Integers, run: RunOfGrades) -> float:
+    return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
+
+
+def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
+    starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
+    lengths = np.diff(np.append(starts, len(places)))
+    return [
+        RunOfGrades(panel.scale[panel.grade[places[start]]], int(start) + 1, int(length))
+        for start, length in zip(starts, lengths, strict=True)
+    ]
+
+
+def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
+    """The longest run in each of many orders of the grades within each query; few where `observed` is nothing rare."""
+    rng = generator(seed, "streaks", panel.assessors[assessor])
+    places = panel.in_order[assessor]
+    grades, query = panel.grade[places], panel.query[panel.pair[places]]
+    of_queries = [np.flatnonzero(query == one) for one in np.unique(query)]
+    lengths: Integers = np.zeros(0, dtype=np.int64)
+    while len(lengths) < enough and (lengths >= observed).sum() < RARE:
+        permuted = np.tile(grades, (PERMUTATIONS, 1))
+        for at in of_queries:
+            permuted[:, at] = rng.permuted(permuted[:, at], axis=1)
+        lengths = np.concatenate([lengths, _longest(permuted)])
+    return lengths
+
+
+def _longest(grades: Integers) -> Integers:
+    """The longest run in each row."""
+    rows, n = grades.shape
+    place = np.arange(n)
+    begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
+    last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+    return np.asarray((place - last_begin).max(axis=1) + 1, dtype=np.int64)

@@ -1,0 +1,215 @@
+"""All judgements of a study side by side, and what each is beside the others of the same pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.judged import FIRST, first_judgements
+from annot.base.records import Assignment, Decision, Judgement
+from annot.base.stats.arrays import Array, Integers, Mask
+
+NO_GRADE = -1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """J judgements with a grade, of N pairs by (query, document), by M assessors by pseudonym."""
+
+    assessors: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    """Of each pair; equal ones stand together."""
+    doc_ids: tuple[str, ...]
+    papers: tuple[str, ...]
+    """The paper of each pair's query."""
+    facets: tuple[str, ...]
+    """The facet of each pair's query."""
+    scale: tuple[int, ...]
+    """The grades, ascending."""
+    pair: Integers
+    """Shape (J,), the pair of each judgement, ascending."""
+    who: Integers
+    """Shape (J,), the assessor of each judgement, ascending within a pair."""
+    grade: Integers
+    """Shape (J,), the place of its grade in the scale."""
+    seconds: Array
+    """Shape (J,), nan where no time was taken."""
+    days: npt.NDArray[np.str_]
+    """Shape (J,), ISO 8601, UTC; "" where a moment is missing."""
+    in_order: tuple[Integers, ...]
+    """For each assessor the places of their judgements, first to last."""
+    by_clock: Mask
+    """Shape (M,), true for those whose order is that of `judged_at`, false where it is that of the plan."""
+    final: Integers
+    """Shape (N,), the place of the final grade in the scale, -1 where there is none yet."""
+    adjudicated: Mask
+    """Shape (N,), true where a person settled the pair."""
+    open: Mask
+    """Shape (N,), true where the pair is in dispute and nobody has settled it yet."""
+
+    @property
+    def widest(self) -> float:
+        """The largest difference between two grades."""
+        return float(self.scale[-1] - self.scale[0])
+
+    @cached_property
+    def query(self) -> Integers:
+        """Shape (N,), the query of each pair by number, in the order of the pairs."""
+        changes = [one != other for one, other in zip(self.query_ids, self.query_ids[1:], strict=False)]
+        return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
+
+    @cached_property
+    def paper(self) -> Integers:
+        """Shape (N,), the paper of each pair's query by number: the unit of chance."""
+        return np.unique(self.papers, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def n_judged(self) -> Integers:
+        """Shape (N,), how many judged each pair."""
+        return np.bincount(self.pair, minlength=len(self.query_ids))
+
+    @property
+    def independent(self) -> Mask:
+        """Shape (N,), true where the final grade is not simply the only one given."""
+        return np.asarray((self.final != NO_GRADE) & (self.adjudicated | (self.n_judged > 1)))
+
+
+def panel_of(
+    judgements: Iterable[Judgement],
+    decisions: Iterable[Decision],
+    facets: Mapping[str, str],
+    *,
+    papers: Mapping[str, str] | None = None,
+    scale: Sequence[int],
+    open_pairs: Iterable[tuple[str, str]],
+    assignments: Iterable[Assignment],
+    by_clock: bool,
+) -> Panel:
+    """The panel of the judgements that count and have a grade, without hidden repeats.
+
+    facets: the facet of each `query_id`. papers: the paper of each; None takes the queries as independent. open_pairs:
+    (query, document) in dispute that nobody has settled; also where one of two could not judge. by_clock: the order of
+    judging is that of `judged_at` where all of an assessor's judgements have one; else it is that of the plan, and what
+    was not planned comes last, by query and document.
+    Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
+    """
+    decided = {decision.pair: decision for decision in decisions}
+    counting = first_judgements(judgements, decided.values(), facets, grades=scale)
+    given = sorted(
+        (one for one in counting if one.grade is not None), key=lambda one: (one.query_id, one.doc_id, one.assessor)
+    )
+    place = {grade: at for at, grade in enumerate(scale)}
+    number = {name: at for at, name in enumerate(sorted({one.assessor for one in given}))}
+    row = {pair: at for at, pair in enumerate(dict.fromkeys(one.pair for one in given))}
+    who = np.array([number[one.assessor] for one in given], dtype=np.int64)
+    undated = {one.assessor for one in given if one.judged_at is None}
+    timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
+    final = [decided.get(pair) for pair in row]
+    unsettled = set(open_pairs)
+    return Panel(
+        assessors=tuple(number),
+        query_ids=tuple(query_id for query_id, _ in row),
+        doc_ids=tuple(doc_id for _, doc_id in row),
+        papers=tuple(papers[query_id] if papers else query_id for query_id, _ in row),
+        facets=tuple(facets[query_id] for query_id, _ in row),
+        scale=tuple(scale),
+        pair=np.array([row[one.pair] for one in given], dtype=np.int64),
+        who=who,
+        grade=np.array([place[one.grade] for one in given if one.grade is not None], dtype=np.int64),
+        seconds=np.array([one.lead_time or np.nan for one in given], dtype=np.float64),
+        days=np.array([(one.judged_at or "")[:10] for one in given], dtype=np.str_),
+        in_order=_in_order(given, assignments, who, timed),
+        by_clock=timed,
+        final=np.array([NO_GRADE if decision is None else place[decision.grade] for decision in final], dtype=np.int64),
+        adjudicated=np.array(
+            [decision is not None and decision.origin == "adjudicated" for decision in final], dtype=np.bool_
+        ),
+        open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
+    )
+
+
+def _in_order(
+    given: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
+) -> tuple[Integers, ...]:
+    position = {
+        (planned.query_id, planned.doc_id, planned.assessor): planned.position
+        for planned in assignments
+        if planned.occasion == FIRST
+    }
+    beyond = max(position.values(), default=0) + 1
+
+    def turn(at: int) -> tuple[int, str, int, int]:
+        one = given[at]
+        moment = one.judged_at or "" if timed[who[at]] else ""
+        return int(who[at]), moment, position.get((one.query_id, one.doc_id, one.assessor), beyond), at
+
+    order = np.array(sorted(range(len(given)), key=turn), dtype=np.int64)
+    return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
+
+
+class Compared:
+    """The judgements of some assessors on the pairs that another of these judged too: K of them.
+
+    They fall into C cells, one for each assessor and query. Chance moves whole papers: all cells of an assessor and a
+    paper together.
+    """
+
+    def __init__(self, panel: Panel, *, without: Iterable[str]) -> None:
+        """without: those who are not compared."""
+        kept = ~np.isin(panel.who, [panel.assessors.index(name) for name in without])
+        count = np.bincount(panel.pair[kept], minlength=len(panel.query_ids))
+        self.panel = panel
+        self.at: Integers = np.flatnonzero(kept & (count[panel.pair] > 1))
+        """Shape (K,), the place of each in the panel."""
+        self.pair, self.who, self.grade = panel.pair[self.at], panel.who[self.at], panel.grade[self.at]
+        self.others = count[self.pair] - 1
+        """Shape (K,), how many others judged its pair."""
+        self.n_queries = int(panel.query.max(initial=-1)) + 1
+        cells, self.cell = np.unique(self.who * self.n_queries + panel.query[self.pair], return_inverse=True)
+        self.cell_who, self.cell_query = np.divmod(cells, max(1, self.n_queries))
+        self.paper_of = np.zeros(self.n_queries, dtype=np.int64)
+        """Shape (Q,), the paper of each query by number."""
+        self.paper_of[panel.query] = panel.paper
+
+    def by_pair(self, values: npt.ArrayLike) -> Array:
+        """Sums over the judgements of each pair, shape (N,). values: shape (K,)."""
+        return sums(self.pair, values, len(self.panel.query_ids))
+
+    def differences(self, values: npt.ArrayLike) -> Array:
+        """Each value less the mean of the others' on the same pair, shape (K,). values: shape (K,)."""
+        values = np.asarray(values, dtype=np.float64)
+        return np.asarray(values - (self.by_pair(values)[self.pair] - values) / self.others)
+
+    def agreement(self) -> Array:
+        """The share of the others on the same pair who gave the same grade, shape (K,)."""
+        code = self.pair * len(self.panel.scale) + self.grade
+        return np.asarray((np.bincount(code)[code] - 1) / self.others, dtype=np.float64)
+
+    def by_cell(self, values: npt.ArrayLike) -> Array:
+        """Means over the judgements of each cell, shape (C,). values: shape (K,)."""
+        return np.asarray(sums(self.cell, values, len(self.cell_who)) / np.bincount(self.cell))
+
+    @cached_property
+    def partners(self) -> tuple[tuple[str, ...], ...]:
+        """For each assessor by name those who judged a pair that they judged too."""
+        from scipy.sparse import csr_array
+
+        names = self.panel.assessors
+        judged = csr_array(
+            (np.ones(len(self.at)), (self.pair, self.who)), shape=(len(self.panel.query_ids), len(names))
+        )
+        met = csr_array(judged.T @ judged)
+        met.sort_indices()
+        return tuple(
+            tuple(names[other] for other in met.indices[met.indptr[own] : met.indptr[own + 1]] if other != own)
+            for own in range(len(names))
+        )
+
+
+def sums(group: Integers, values: npt.ArrayLike, size: int) -> Array:
+    """The sum of the values of each group, shape (size,)."""
+    return np.bincount(group, weights=np.asarray(values, dtype=np.float64), minlength=size).astype(np.float64)

@@ -1,0 +1,133 @@
+"""Taking the run of another engine in as the ranking of a pooling method, or refusing it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name
+from annot.base.records import Ranking
+from annot.measuring.handed_in import read_metadata_file, read_run_file, refuse_findings
+from annot.pools.pooling import CITED, MANUAL
+from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
+from annot.ranking.methods import LSA, METHODS
+from annot.ranking.submission import Finding
+from annot.store import papers, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+
+METHOD = re.compile(r"\w[\w.+-]{0,99}")
+"""What `pool.methods` of annot.toml takes."""
+REMEDIES = {
+    "foreign queries": "--foreign drop (leave them out)",
+    "foreign documents": "--foreign drop (leave them out)",
+    "duplicates": "--duplicates best (the better score counts)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRanking:
+    """What was brought in, and what was found in it."""
+
+    method: str
+    query_papers: int
+    of_query_papers: int
+    several: tuple[str, ...]
+    """Query papers with several topics, of which the best rank counts."""
+    documents: int
+    shortest: int
+    longest: int
+    """Documents of a query paper."""
+    findings: tuple[Finding, ...]
+    replaced: bool
+    path: Path
+    metadata: dict[str, Any]
+
+
+class TakenIn(NamedTuple):
+    """The rankings by query paper, and what there is to tell of them."""
+
+    rankings: dict[str, Ranking]
+    told: ImportedRanking
+
+
+def take_in(
+    ws: Workspace,
+    file: Path,
+    *,
+    method: str,
+    meta: Path | None,
+    foreign: str | None,
+    duplicates: str | None,
+    distances: bool,
+    dry_run: bool,
+) -> TakenIn:
+    """Keep the run in `file` as the ranking of `method`; the same file again changes nothing.
+
+    meta: its metadata, else what the head of the file says. foreign: `drop` leaves out topics that are no query and
+    documents that are not in the corpus. duplicates: `best` lets the better score count. distances: scores are
+    distances, smaller is better. Raises FindingError where the run has any of these and nothing is said of it,
+    InputError where the name is another method's, or where pools hold another ranking of this name.
+    """
+    for option, value, known in (("foreign", foreign, ("drop",)), ("duplicates", duplicates, ("best",))):
+        if value is not None:
+            check_name(value, known, what=f"--{option}")
+    _check_method(ws, method)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        queries = read_queries(session)
+        pooled = any(method in pool.methods for pool in pools.read_pools(session).values())
+    if not queries:
+        raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+    handed_in = read_run_file(file, distances=distances)
+    found = by_query_paper(handed_in.run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
+    rules = {"foreign queries": foreign, "foreign documents": foreign, "duplicates": duplicates}
+    refuse_findings([one for one in found.findings if rules.get(one.what, "told") is None], file, REMEDIES)
+    if not any(found.rankings.values()):
+        raise InputError(
+            f"{file}: no document of this corpus for a query of this study",
+            faults=[
+                f"found {', '.join(sorted(handed_in.run.documents)[:3])}",
+                f"expected query papers or queries, such as {queries[0].paper_id} or {queries[0].query_id}",
+            ],
+        )
+    before = imported_methods(ws).get(method)
+    metadata = read_metadata_file(meta) or handed_in.run.metadata
+    about = {
+        "source": {"name": file.name, "sha256": handed_in.sha256},
+        "topics": len(handed_in.run.documents),
+        "several_topics": list(found.several),
+        "rules": {"foreign": foreign, "duplicates": duplicates, "distances": distances},
+        "found": {one.what: one.count for one in found.findings},
+        "metadata": metadata,
+    }
+    replaced = before is not None and before["source"]["sha256"] != handed_in.sha256
+    if replaced and pooled:
+        raise InputError(f"--method {method}: pools hold documents of another ranking of it", hint="take another name")
+    if not dry_run:
+        keep_imported(ws, method, found.rankings, about=about)
+    lengths = [len(ranking) for ranking in found.rankings.values()]
+    told = ImportedRanking(
+        method=method,
+        query_papers=len(lengths),
+        of_query_papers=len({query.paper_id for query in queries}),
+        several=found.several,
+        documents=sum(lengths),
+        shortest=min(lengths),
+        longest=max(lengths),
+        findings=found.findings,
+        replaced=replaced,
+        path=ranking_file(ws, method),
+        metadata=metadata,
+    )
+    return TakenIn(found.rankings, told)
+
+
+def _check_method(ws: Workspace, method: str) -> None:
+    if not METHOD.fullmatch(method):
+        raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, and a letter or digit first")
+    if method in (*METHODS, LSA, CITED, MANUAL) or (ws.vectors / method).is_dir():
+        raise InputError(f"--method {method!r}: is the name of a method of our own", hint="take another name")

@@ -1,0 +1,174 @@
+"""Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
+
+Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
+together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.base.stats.max_t`):
+its least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by
+large differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs
+differ in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's
+correction, of the t test and of the randomised Tukey HSD are given next to it, for papers that report them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.stats.arrays import Array
+from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.max_t import MaxT, max_t_tests
+from annot.base.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
+from annot.base.stats.values import Interval, Undefined, Value
+
+ALPHA, POWER = 0.05, 0.8
+FEWEST_PAPERS = math.ceil(1 - math.log2(ALPHA))
+"""Query papers from which on a difference can hold: with one paper fewer p is at least 2^(1 - papers) > `ALPHA`."""
+MAX_T_PERMUTATIONS = 20_000
+"""The test that decides counts every arrangement of signs where there are no more (15 query papers), else it draws."""
+EXACT_UP_TO = 20
+"""Query papers up to which the test of one pair counts every arrangement; with more it draws `PERMUTATIONS` of them."""
+PERMUTATIONS = 100_000
+TUKEY_PERMUTATIONS = 10_000
+ALIKE = Undefined("the difference is the same on every query paper")
+_FIGURES = 12
+"""Digits after the point at which two means tie: what lies beyond is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Two runs on one facet, or on all together."""
+
+    facet: str
+    run_a: str
+    """The one with the higher mean; where they tie, the first by name."""
+    run_b: str
+    convention: str
+    measure: str
+    difference: float
+    """The mean of `run_a` less that of `run_b`, averaged over the queries as the runs are."""
+    interval: Interval | Undefined
+    """Of this difference alone: not corrected for the other pairs."""
+    p_value: float
+    """Of a two-sided paired randomisation test whose units are query papers."""
+    p_corrected: float
+    """By the step-down maximum of t over all pairs of runs of this facet. It decides."""
+    p_holm: float
+    """`p_value` by Holm's method, over the same pairs: never below their number times 2^(1 - papers)."""
+    p_t: Value
+    """Of a two-sided paired t test over query papers, not corrected."""
+    p_tukey: float
+    """Of the randomised Tukey HSD test over all runs of this facet. Where runs differ in spread it errs twice as often
+    as it says."""
+    effect: Value
+    """The difference in standard deviations of the papers' differences: Cohen's d for pairs."""
+    holds: bool
+    """Whether `p_corrected` is at most `ALPHA`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The best run on one facet, or on all together, and how much the comparison can show."""
+
+    facet: str
+    best: str
+    """The run with the highest mean."""
+    worse: tuple[str, ...]
+    """Runs whose difference from the best one holds."""
+    behind: tuple[str, ...]
+    """Runs that are behind it by the interval of their own difference, which does not hold after correction."""
+    as_good: tuple[str, ...]
+    """Runs that may be as good as the best one: the interval of their difference includes 0, or there is none."""
+    papers: int
+    """Query papers, the units of chance."""
+    pairs: int
+    """Pairs of runs compared."""
+    smallest_p: float
+    """The smallest corrected p that so few papers allow. Above `ALPHA` no difference can hold."""
+    detectable: float | None
+    """About the difference that would hold with a chance of `POWER`, for a typical pair; None where none can hold."""
+
+
+def compare_runs(
+    facet: str,
+    sums: Mapping[str, Array],
+    sizes: Array,
+    *,
+    unit: str,
+    convention: str,
+    measure: str,
+    level: float,
+    seed: int,
+) -> tuple[tuple[RunComparison, ...], Verdict]:
+    """Every pair of at least two runs, the better runs first, and the verdict.
+
+    sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
+    how many queries these are. unit: what a row is, a query paper or a query. A run's mean is the mean of its folds'
+    means. seed: of tests that draw their signs.
+    """
+    share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
+    mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
+    order = sorted(sums, key=lambda run: (-mean[run], run))
+    pairs = list(itertools.combinations(order, 2))
+    papers = len(sizes)
+    # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
+    differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
+    tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+    decided = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
+    p_t = t_tests(differences)
+    spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
+    places = list(itertools.combinations(range(len(order)), 2))
+    p_tukey = tukey_tests(
+        np.stack([share[run] for run in order], axis=1), places, permutations=TUKEY_PERMUTATIONS, seed=seed
+    )
+    comparisons = tuple(
+        RunComparison(
+            facet=facet,
+            run_a=a,
+            run_b=b,
+            convention=convention,
+            measure=measure,
+            difference=mean[a] - mean[b],
+            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit=unit, least=-1.0),
+            p_value=test.p_value,
+            p_corrected=float(decided.p_values[at]),
+            p_holm=p_holm,
+            p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
+            p_tukey=float(p_tukey[at]),
+            effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
+            holds=bool(decided.p_values[at] <= ALPHA),
+        )
+        for at, ((a, b), test, p_holm) in enumerate(
+            zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        )
+    )
+    of_best = [one for one in comparisons if one.run_a == order[0]]
+    verdict = Verdict(
+        facet=facet,
+        best=order[0],
+        worse=tuple(one.run_b for one in of_best if one.holds),
+        behind=tuple(one.run_b for one in of_best if not one.holds and _behind(one)),
+        as_good=tuple(one.run_b for one in of_best if not one.holds and not _behind(one)),
+        papers=papers,
+        pairs=len(pairs),
+        smallest_p=decided.least_p,
+        detectable=_detectable(differences, decided),
+    )
+    return comparisons, verdict
+
+
+def _behind(one: RunComparison) -> bool:
+    return not isinstance(one.interval, Undefined) and one.interval.low > 0
+
+
+def _detectable(differences: Array, decided: MaxT) -> float | None:
+    """By the noncentral t, at what the first step of the test asks, with the median error of the pairs."""
+    from scipy.special import nctdtrinc
+
+    papers = differences.shape[1]
+    if math.isinf(decided.critical):
+        return None
+    error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
+    return float(nctdtrinc(papers - 1, 1 - POWER, decided.critical) * error)

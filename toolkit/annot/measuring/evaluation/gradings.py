@@ -1,0 +1,182 @@
+"""The measures of one ranked list under many gradings at once.
+
+Grades are a matrix, one row a grading, and every operation runs down its rows. What the conventions mean is told in
+`annot.measuring.evaluation.measures`, which measures CSFCube's here, with one row; trec_eval's it leaves to
+ir_measures, and a test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.stats.arrays import Array, Mask
+
+Grades = npt.NDArray[np.integer[Any]]
+
+Discount = Callable[[int], Array]
+"""The discounts of the first n ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One ranked list under B gradings.
+
+    submitted: shape (B, n), the grades of the submitted documents, best rank first; 0 where there is none.
+    judged: shape (B, N), the grades of all judged documents, in any order.
+    relevant_from: the smallest grade that counts as relevant in the binary measures.
+    """
+
+    submitted: Grades
+    judged: Grades
+    relevant_from: int
+
+
+def _hits(graded: Graded) -> Mask:
+    return graded.submitted >= graded.relevant_from
+
+
+def _top(graded: Graded, k: int) -> Array:
+    return np.asarray(_hits(graded)[:, :k].sum(axis=1), dtype=np.float64)
+
+
+def _of(graded: Graded, family: Family) -> Array:
+    """Relevant documents of the submitted list or among the judged, shape (B,)."""
+    grades = graded.submitted if family.of_submitted else graded.judged
+    return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
+
+
+def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
+    hits, found = _hits(graded), _of(graded, family)
+    n = hits.shape[1]
+    last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
+    return _ratio(found, last.astype(np.float64), where=found > 0)
+
+
+def _r_precision(graded: Graded, family: Family, k: int) -> Array:
+    hits, relevant = _hits(graded), _of(graded, family)
+    within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
+    return _ratio((hits & within).sum(axis=1).astype(np.float64), relevant, where=relevant > 0)
+
+
+def _precision(graded: Graded, family: Family, k: int) -> Array:
+    return _top(graded, k) / k
+
+
+def _recall(graded: Graded, family: Family, k: int) -> Array:
+    relevant = _of(graded, family)
+    return _ratio(_top(graded, k), relevant, where=relevant > 0)
+
+
+def _average_precision(graded: Graded, family: Family, k: int) -> Array:
+    hits, relevant = _hits(graded), _of(graded, family)
+    precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
+    return _ratio((precision * hits).sum(axis=1), relevant, where=relevant > 0)
+
+
+def _ndcg(graded: Graded, family: Family, k: int) -> Array:
+    ideal = _best_first(graded.submitted if family.of_submitted else graded.judged)
+    return _ratio(_dcg(graded.submitted, family, k), _dcg(ideal, family, k), where=_dcg(ideal, family, k) > 0)
+
+
+def _dcg(grades: Grades, family: Family, k: int) -> Array:
+    cut = family.cut(grades.shape[1], k)
+    return np.asarray(grades[:, :cut] @ family.discount(cut), dtype=np.float64)
+
+
+def _of_csfcube(n: int) -> Array:
+    """Ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2)."""
+    return np.asarray(1 / np.maximum(1.0, np.log2(np.arange(1, n + 1))))
+
+
+def _of_trec(n: int) -> Array:
+    return np.asarray(1 / np.log2(np.arange(2, n + 2)))
+
+
+def _best_first(grades: Grades) -> Grades:
+    return np.sort(grades, axis=1)[:, ::-1]
+
+
+def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
+    result = np.zeros(len(numerator))
+    np.divide(numerator, denominator, out=result, where=where)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What a name such as `NDCG%20` is a member of, with 20 for its k."""
+
+    pattern: str
+    kind: str
+    of_submitted: bool
+    """Whether recall and the ideal order are of the submitted list; else of all judged documents."""
+    discount: Discount = _of_trec
+    percent: bool = False
+    """Whether k is a share of the list, in percent."""
+
+    def cut(self, n: int, k: int) -> int:
+        """How many of n ranks count; k 0 is all of them."""
+        return (n * k // 100) if self.percent else min(n, k or n)
+
+
+FAMILIES: dict[str, tuple[Family, ...]] = {
+    "csfcube": (
+        Family("RP@last", "RP@last", of_submitted=True),
+        Family("Rprec", "Rprec", of_submitted=True),
+        Family(r"P@(\d+)", "P", of_submitted=True),
+        Family(r"R@(\d+)", "R", of_submitted=True),
+        Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube, percent=True),
+        Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube),
+        Family("AP", "AP", of_submitted=True),
+    ),
+    "trec": (
+        Family("Rprec", "Rprec", of_submitted=False),
+        Family(r"P@(\d+)", "P", of_submitted=False),
+        Family(r"R@(\d+)", "R", of_submitted=False),
+        Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
+        Family("AP", "AP", of_submitted=False),
+    ),
+}
+"""The measures that are computed here, by convention."""
+
+_COMPUTED: dict[str, Callable[[Graded, Family, int], Array]] = {
+    "RP@last": _precision_at_last,
+    "Rprec": _r_precision,
+    "P": _precision,
+    "R": _recall,
+    "NDCG": _ndcg,
+    "AP": _average_precision,
+}
+
+
+def family_of(convention: str, name: str) -> tuple[Family, int] | None:
+    """The family of the measure and its k (0 where it has none); None for a name that is none of this convention's."""
+    for family in FAMILIES[convention]:
+        if found := re.fullmatch(family.pattern, name, re.ASCII):
+            k = int(found[1]) if found.lastindex else 0
+            if found.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
+                return None
+            return family, k
+    return None
+
+
+def measured(convention: str, name: str, graded: Graded) -> Array:
+    """The measure under every grading, shape (B,). Raises KeyError for a name that is none of this convention's."""
+    found = family_of(convention, name)
+    if found is None:
+        raise KeyError(name)
+    family, k = found
+    return _COMPUTED[family.kind](graded, family, k)
+
+
+MEASURES: dict[str, tuple[str, ...]] = {
+    "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
+    "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
+}
+"""Those that are shown without being asked for, by convention and in this order."""

@@ -1,0 +1,233 @@
+"""How good a ranking is: two conventions of the same measures, side by side, under honest names.
+
+`trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
+mean something else in places:
+
+- `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document. `Rprec` is the
+  true one.
+- `R@k`, `Rprec` and `AP` divide by the relevant documents of the submitted list, not of the qrels.
+- `NDCG%20`, `NDCG%100` and `NDCG@k` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002,
+  b = 2), and normalise by the submitted list re-sorted; with % they are cut at floor(share of the list's length).
+- Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the mean
+  over all orders of what ties (`annot.measuring.evaluation.expected`).
+
+Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
+ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
+
+In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
+(`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
+above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
+does; the release's script never met either. Values are fractions, 0..1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.base.errors import InputError
+from annot.base.judged import counted
+from annot.base.ordering import ranked
+from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.measuring.evaluation.computed import JUDGED_AT, Run, Values, measured_by_query, of_random_order
+from annot.measuring.evaluation.gradings import MEASURES, family_of
+from annot.measuring.evaluation.trec_eval import known_to_ir_measures
+
+CONVENTIONS = tuple(MEASURES)
+TIES = ("order", "expected")
+"""Documents that tie: in the convention's order, or the mean over all orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMeasures:
+    """The measures of one query, and what they rest on."""
+
+    query_id: str
+    values: dict[str, float]
+    submitted: int
+    relevant: int
+    """Documents of the qrels with a relevant grade."""
+    unjudged: int
+    """Submitted documents without a grade."""
+    judged_at_20: float
+    """The judged share of the first 20 submitted documents (of all where there are fewer; 0 where there are none)."""
+    missing: tuple[str, ...]
+    """Judged documents that were not submitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One run, or one order of the pool, in one convention."""
+
+    convention: str
+    relevant_from: int
+    queries: tuple[QueryMeasures, ...]
+    """All queries of the qrels, by id."""
+    mean: dict[str, float]
+    """Over the queries."""
+    not_submitted: tuple[str, ...]
+    """Queries of the qrels of which the run has no document: 0 in the mean."""
+    without_relevant: tuple[str, ...]
+    """Queries of the qrels without a relevant document."""
+    not_in_qrels: tuple[str, ...]
+    """Queries of the run without qrels: left out."""
+
+
+def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of the measures to show: those of the convention, and those of `asked` that it knows."""
+    return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in asked if knows(convention, name)))))
+
+
+def knows(convention: str, name: str) -> bool:
+    """Whether the convention has a measure of this name."""
+    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+        return True
+    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
+
+
+def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
+    """Those of `conventions` that know the first of the measures. Raises InputError with every name none of them knows.
+
+    NDCG@10 is of csfcube, nDCG@10 of trec, P@10 of both.
+    """
+    unknown = [name for name in names if not any(knows(convention, name) for convention in conventions)]
+    if unknown:
+        raise InputError(
+            f"measure {', '.join(map(repr, unknown))}: not known in convention {' or '.join(conventions)}",
+            hint="csfcube: RP@last, Rprec, P@k, R@k, NDCG@k, NDCG%20, AP, Judged@k; trec: as ir_measures names them "
+            "(nDCG@10, RR, P@5, ...; https://ir-measur.es)",
+        )
+    return tuple(convention for convention in conventions if not names or knows(convention, names[0]))
+
+
+def evaluate(
+    run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int, ties: str, measures: Sequence[str] = ()
+) -> Evaluation:
+    """Measure `run` in `convention` (a name in CONVENTIONS).
+
+    relevant_from: the smallest grade that counts as relevant in the binary measures. ties: one of TIES. measures: those
+    to compute beside the convention's own (`columns`).
+    Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
+    (as distances do: smaller is better there).
+    """
+    _check_convention(convention)
+    graded = _by_query(qrels)
+    _check(run)
+    known = {query_id: run.get(query_id, ()) for query_id in graded}
+    names = columns(convention, measures)
+    values = measured_by_query(
+        known, graded, convention=convention, names=names, relevant_from=relevant_from, expect=ties == "expected"
+    )
+    queries = tuple(
+        _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
+        for query_id, grades in graded.items()
+    )
+    return Evaluation(
+        convention=convention,
+        relevant_from=relevant_from,
+        queries=queries,
+        mean=_mean([query.values for query in queries]),
+        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+        without_relevant=tuple(query.query_id for query in queries if not query.relevant),
+        not_in_qrels=tuple(sorted(set(run) - set(graded))),
+    )
+
+
+def chance_floor(
+    qrels: Iterable[Qrel], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
+) -> dict[str, Values]:
+    """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
+    measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
+    _check_convention(convention)
+    names = columns(convention, measures)
+    return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
+
+
+def single_assessor_ceiling(
+    judgements: Iterable[Judgement],
+    qrels: Iterable[Qrel],
+    *,
+    convention: str,
+    relevant_from: int,
+    measures: Sequence[str] = (),
+) -> dict[str, Values]:
+    """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
+
+    By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
+    pair that came back without a grade ranks last. Judgements that carry flags do not count.
+    """
+    graded = _by_query(qrels)
+    names = columns(convention, measures)
+    answers: dict[tuple[str, str], dict[str, int]] = {}
+    for one in counted(judgements):
+        if one.doc_id in graded.get(one.query_id, ()):
+            answered = answers.setdefault((one.query_id, one.assessor), {})
+            answered[one.doc_id] = -1 if one.grade is None else one.grade
+    reached: dict[str, list[Values]] = {}
+    for (query_id, _), given in sorted(answers.items()):
+        if len(given) == len(graded[query_id]):
+            run = {query_id: _falling(ranked([ScoredDoc(*answer) for answer in given.items()]))}
+            of_query = {query_id: graded[query_id]}
+            found = measured_by_query(
+                run, of_query, convention=convention, names=names, relevant_from=relevant_from, expect=False
+            )
+            reached.setdefault(query_id, []).append(found[query_id])
+    return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
+
+
+def _falling(docs: Sequence[ScoredDoc]) -> list[ScoredDoc]:
+    """The documents in this order in every convention."""
+    return [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(docs)]
+
+
+def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
+    """The mean of the folds' means, whatever their sizes: CSFCube's. values: by `query_id`, then measure."""
+    return _mean([_mean([values[query_id] for query_id in fold]) for fold in folds])
+
+
+def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
+    graded: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, relevance in sorted(qrels):
+        graded.setdefault(query_id, {})[doc_id] = relevance
+    if not graded:
+        raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
+    return graded
+
+
+def _check_convention(convention: str) -> None:
+    if convention not in CONVENTIONS:
+        raise InputError(f"convention {convention!r}: no such convention", hint=f"one of {', '.join(CONVENTIONS)}")
+
+
+def _check(run: Run) -> None:
+    faults: list[str] = []
+    for query_id, docs in run.items():
+        ids = [doc.doc_id for doc in docs]
+        if len(set(ids)) < len(ids):
+            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) submitted twice, expected once")
+        rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
+        if rising is not None:
+            faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
+    if faults:
+        raise InputError(f"{len(faults)} fault(s) in the run", faults=faults, hint="distances must be negated")
+
+
+def _beside(
+    query_id: str, values: Values, docs: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
+) -> QueryMeasures:
+    top = [doc.doc_id in grades for doc in docs[:20]]
+    submitted = {doc.doc_id for doc in docs}
+    return QueryMeasures(
+        query_id=query_id,
+        values=values,
+        submitted=len(docs),
+        relevant=sum(grade >= relevant_from for grade in grades.values()),
+        unjudged=len(submitted - set(grades)),
+        judged_at_20=sum(top) / len(top) if top else 0.0,
+        missing=tuple(sorted(set(grades) - submitted)),
+    )
+
+
+def _mean(values: Sequence[Mapping[str, float]]) -> Values:
+    return {name: math.fsum(value[name] for value in values) / len(values) for name in values[0]}

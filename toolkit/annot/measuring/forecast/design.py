@@ -1,0 +1,264 @@
+"""What a design will take and show, from the times and the agreement of a pilot: its labour, and the pilot redrawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.judged import counted
+from annot.base.records import Judgement
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.clustered import clusters_of, plural
+from annot.base.stats.rounding import rounding
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.measuring.forecast.hours import cost_of, predicted
+from annot.measuring.forecast.labour import Labour, labour_of
+from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.measuring.forecast.redrawing import MIN_UNITS, own_share, papers_by_number, redrawn
+from annot.measuring.forecast.settling import settling_draws, settling_of, settling_value
+
+ALL, JUDGING_ALONE = "judging and adjudication", "judging only, adjudication not included"
+ONCE = Undefined("each pair is judged once, so there is no agreement to measure")
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What the assessors of a pair said together in a pilot of P queries."""
+
+    query_ids: tuple[str, ...]
+    tables: Integers
+    """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
+    disputed: Mask
+    """Shape (C,): the patterns that must be settled."""
+    coefficient: Callable[[Array | Integers], float]
+    interval: Callable[[Integers, Integers], tuple[float, float]]
+    """Of such tables; `interval` takes the paper of each query by number, too, and gives both ends. Both raise
+    UndefinedStatistic."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Of each simulated study; nan where it has no value."""
+
+    hours: Array
+    disputed: Array
+    """Pairs."""
+    values: Array
+    widths: Array
+
+
+@rounding
+def simulate_design(
+    design: Design,
+    *,
+    pilot: Iterable[Judgement],
+    together: Together | Undefined,
+    settled: Iterable[Judgement],
+    dispute_seconds: float | None,
+    simulations: int,
+    rules: Rules,
+    papers: Mapping[str, str] | None = None,
+) -> DesignForecast:
+    """Hours, cost and the width of the agreement's interval, of a design, from a pilot.
+
+    pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
+    of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
+    their times. dispute_seconds: of one dispute; None learns them from `settled`. papers: the paper of each query, the
+    unit of chance where several are of one; None takes queries as independent.
+
+    Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
+    distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
+    out first, since drawing puts it in again. Intervals are those of a study to come: of S simulated ones, the k-th
+    lies above it with probability k / (S + 1).
+    Raises InputError for a design or tables that cannot be.
+    """
+    _check_design(design, together)
+    pairs, level = design.queries * design.pool_size, rules.level
+    asked = round(pairs * design.per_pair * (1 + design.repeats))
+    by_assessor: dict[str, list[Judgement]] = {}
+    for judgement in counted(pilot):
+        by_assessor.setdefault(judgement.assessor, []).append(judgement)
+    labour = labour_of(by_assessor, fence=rules.fence)
+    drawn = _simulated(design, asked, labour, together, papers, simulations, rules)
+    timed = () if isinstance(labour, Undefined) else labour.query_ids
+    judged = () if isinstance(together, Undefined) else together.query_ids
+    few_timed, few_judged = _too_few(timed, papers, " with times"), _too_few(judged, papers, "")
+
+    expected = labour if isinstance(labour, Undefined) else labour.expected(asked)
+    judging = _estimate(expected, few_timed, drawn.hours, level)
+    if isinstance(together, Undefined):
+        disputed = settling = Estimate(together, together)
+        hours, priced = judging, JUDGING_ALONE
+    else:
+        share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
+        disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
+        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, papers=papers)
+        # Where the pilot has no dispute none is expected, and no time is needed.
+        settled_hours = settling_value(rate, share * pairs)
+        draws = settling_draws(rate, drawn.disputed, rules)
+        settling = _estimate(settled_hours, few_judged, draws, level)
+        hours, priced = judging, JUDGING_ALONE
+        if not isinstance(settled_hours, Undefined):
+            priced = ALL
+            if not isinstance(expected, Undefined):
+                total = draws if isinstance(draws, Undefined) else drawn.hours + draws
+                hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
+    coefficient, width = _agreement_expected(design, together, few_judged, drawn, level)
+    return DesignForecast(
+        design=design,
+        pairs=pairs,
+        judgements=asked,
+        hours_judging=judging,
+        hours_adjudicating=settling,
+        hours=hours,
+        priced=priced,
+        hours_per_assessor=expected if isinstance(expected, Undefined) else expected / design.assessors,
+        cost=cost_of(hours, rules),
+        disputed=disputed,
+        coefficient=coefficient,
+        width=width,
+        queries_judged=len(judged),
+        queries_timed=len(timed),
+        level=level,
+        simulated=len(drawn.values),
+        undefined=int(np.isnan(drawn.values).sum()),
+    )
+
+
+def pool_size(*, methods: int, per_method: int, cited: int) -> int:
+    """The documents of a pool: each method draws its whole quota of new ones; cited papers have no quota."""
+    return methods * per_method + cited
+
+
+def _simulated(
+    design: Design,
+    asked: int,
+    labour: Labour | Undefined,
+    together: Together | Undefined,
+    papers: Mapping[str, str] | None,
+    simulations: int,
+    rules: Rules,
+) -> _Drawn:
+    """Hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which takes long."""
+    n = max(rules.draws, simulations)
+    agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
+    hours, disputed = np.full(n, np.nan), np.zeros(n)
+    values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
+    distributions: Array = np.zeros((0, 0))
+    share = 1.0
+    of_judged, of_timed = (
+        papers_by_number(() if isinstance(one, Undefined) else one.query_ids, papers) for one in (together, labour)
+    )
+    if isinstance(together, Together):
+        distributions = _shares(together.tables)
+        share = own_share(together.tables)
+    same_queries = (
+        isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
+    )
+    for at in range(n):
+        rng = generator(rules.seed, "design", str(at))
+        again = like = None
+        if isinstance(together, Together):
+            again = redrawn(of_judged, rng)
+            like, of = again.picked(design.queries, rng)
+            chances = np.maximum(again.future(distributions, share), 0.0)
+            chances /= chances.sum(axis=1, keepdims=True)
+            study = rng.multinomial(design.pool_size, chances[like])
+            disputed[at] = study[:, together.disputed].sum()
+            if at < agreeing:
+                values[at], widths[at] = _agreement(together, study, of)
+        if isinstance(labour, Labour):
+            # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
+            if again is None or like is None or not same_queries:
+                again = redrawn(of_timed, rng)
+                like, _ = again.picked(design.queries, rng)
+            hours[at] = labour.simulated(asked, again, like, design.assessors, rng)
+    return _Drawn(hours, disputed, values, widths)
+
+
+def _agreement(together: Together, study: Integers, of: Integers) -> tuple[float, float]:
+    try:
+        value = together.coefficient(study)
+        low, high = together.interval(study, of)
+    except UndefinedStatistic:
+        return math.nan, math.nan
+    return value, high - low
+
+
+def _agreement_expected(
+    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
+) -> tuple[Estimate, Estimate]:
+    """The coefficient, and the width of its interval."""
+    if design.per_pair == 1:
+        together = ONCE
+    elif isinstance(together, Together) and np.isnan(drawn.values).all():
+        together = Undefined(f"in none of {len(drawn.values)} simulated studies had the coefficient a value")
+    if isinstance(together, Undefined):
+        return Estimate(together, together), Estimate(together, together)
+    tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
+    try:
+        value: Value = together.coefficient(tables)
+    except UndefinedStatistic as reason:
+        value = Undefined(str(reason))
+    coefficient = Estimate(value, few or _held(drawn.values, level))
+    if len(together.tables) == 1:
+        assert few is not None
+        return coefficient, Estimate(few, few)
+    return coefficient, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
+
+
+def _shares(tables: Integers) -> Array:
+    """How often each query's pairs showed each pattern, as a share of the query's pairs."""
+    return np.asarray(tables / tables.sum(axis=1, keepdims=True))
+
+
+def _too_few(query_ids: Sequence[str], papers: Mapping[str, str] | None, what: str) -> Undefined | None:
+    units = clusters_of(query_ids, [papers[query_id] for query_id in query_ids] if papers else None)
+    if not units.n or units.n >= MIN_UNITS:
+        return None
+    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"
+    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} would")
+
+
+def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:
+    if isinstance(value, Undefined):
+        return Estimate(value, value)
+    return Estimate(value, few or (draws if isinstance(draws, Undefined) else _held(draws, level)))
+
+
+def _held(draws: Array, level: float) -> Interval | Undefined:
+    """Where one more draw falls with probability `level`: by ranks, as few draws do not reach the tails."""
+    defined = draws[~np.isnan(draws)]
+    fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
+    if len(defined) < fewest:
+        return Undefined(
+            f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
+        )
+    return predicted(defined, level, method="weibull")
+
+
+def _check_design(design: Design, together: Together | Undefined) -> None:
+    named = {
+        "queries": design.queries,
+        "pool size": design.pool_size,
+        "assessors per pair": design.per_pair,
+        "assessors": design.assessors,
+    }
+    faults = [f"{n} {name}, expected 1 or more" for name, n in named.items() if n < 1]
+    if not 0 <= design.repeats <= 1:
+        faults.append(f"a share of repeats of {design.repeats}, expected 0 to 1")
+    if design.assessors < design.per_pair:
+        faults.append(f"{design.assessors} assessor(s), expected at least the {design.per_pair} of one pair")
+    if isinstance(together, Together):
+        tables = together.tables
+        if tables.ndim != 2 or not len(tables) or tables.shape[1:] != together.disputed.shape:
+            faults.append(f"tables of shape {tables.shape}, expected (queries, {len(together.disputed)} patterns)")
+        elif (tables.sum(axis=1) < 1).any():
+            faults.append("a query of the pilot has no pair that was judged")
+    if faults:
+        raise InputError("the design cannot be simulated", faults=faults)

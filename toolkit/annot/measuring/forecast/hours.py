@@ -1,0 +1,184 @@
+"""The times of judgements, how fast each assessor is by them, and the hours and cost of pairs still to judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+
+from annot.base.records import Judgement
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.durations import fences, winsorised
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.measuring.forecast.outlook import PairTime, Rules
+
+MIN_FREEDOM = 3
+"""Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
+HOUR = 3600.0
+Unit = Literal["queries", "query papers", "judgements"]
+"""What times are taken to differ by chance: whole papers where several queries are of one."""
+NO_TIMES = Undefined("no judgement has a time yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast each assessor is, and how far that may be off: variances are those of the logarithm."""
+
+    means: dict[str, float]
+    """Seconds per pair, within the fences."""
+    known: dict[str, float]
+    """The variance of each mean."""
+    per_pair: float
+    """The variance of the mean of n future pairs is this over n."""
+    freedom: int
+    n_times: int
+    unit: Unit
+
+    def mean_of(self, assessor: str) -> float:
+        """The assessor's mean, or for one without times the geometric mean of the others'."""
+        return self.means.get(assessor, math.exp(float(np.mean(np.log(list(self.means.values()))))))
+
+    def variance_of(self, assessor: str) -> float:
+        """The relative variance of `mean_of`; for one without times that of people among each other."""
+        if assessor in self.known:
+            return self.known[assessor]
+        logs = np.log(list(self.means.values()))
+        spread = float(np.var(logs, ddof=1)) * (1 + 1 / len(logs)) if len(logs) > 1 else 0.0
+        return spread + float(np.mean(list(self.known.values())))
+
+
+def speed_of(
+    by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, papers: Mapping[str, str] | None = None
+) -> Speed | Undefined:
+    """Means and their variances from units of chance: queries, or single judgements while there are too few.
+
+    papers: the paper of each query, which is the unit where several are of one; None takes queries as independent.
+    """
+    kept = kept_times(by_assessor, fence=fence)
+    if not kept:
+        return NO_TIMES
+    asked = {query_id for times in kept.values() for query_id, _ in times}
+    paper = {query_id: papers[query_id] if papers else query_id for query_id in asked}
+    unit: Unit = "queries" if len(set(paper.values())) == len(paper) else "query papers"
+    if sum(len({paper[query_id] for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
+        unit = "judgements"
+    means: dict[str, float] = {}
+    sizes: dict[str, Integers] = {}
+    squares = 0.0
+    for name, times in kept.items():
+        seconds = np.array([time for _, time in times])
+        labels = [at if unit == "judgements" else paper[query_id] for at, (query_id, _) in enumerate(times)]
+        _, at = np.unique(labels, return_inverse=True)
+        n = np.bincount(at)
+        # How far each unit is from the others, in pairs: units of many pairs say more.
+        logs = np.log(np.bincount(at, weights=seconds) / n)
+        squares += float(((n * (logs - np.average(logs, weights=n))) ** 2).sum())
+        means[name], sizes[name] = float(seconds.mean()), n
+    freedom = sum(len(n) - 1 for n in sizes.values())
+    usual = sum(map(np.sum, sizes.values())) / sum(map(len, sizes.values()))
+    # From the variance of a log-normal unit's logarithm to the squared coefficient of variation of the unit itself.
+    variance = usual**2 * math.expm1(squares / freedom / usual**2) if freedom else 0.0
+    return Speed(
+        means=means,
+        known={name: variance * len(n) / float(n.sum()) ** 2 for name, n in sizes.items()},
+        per_pair=variance / float(usual),
+        freedom=freedom,
+        n_times=sum(map(len, kept.values())),
+        unit=unit,
+    )
+
+
+def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> dict[str, list[tuple[str, float]]]:
+    """(query_id, seconds) of each judgement whose time is within its assessor's fences; who has none is left out."""
+    kept: dict[str, list[tuple[str, float]]] = {}
+    for name in sorted(by_assessor):
+        timed = [(judgement.query_id, seconds) for judgement in by_assessor[name] if (seconds := seconds_of(judgement))]
+        if timed:
+            low, high = fences(np.array([seconds for _, seconds in timed]), fence)
+            kept[name] = [(query_id, seconds) for query_id, seconds in timed if low <= seconds <= high]
+    return kept
+
+
+def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules) -> Estimate:
+    """Hours for so many pairs by assessor."""
+    if not any(left.values()):
+        return Estimate(0.0, predicted(np.zeros(1), rules.level))
+    if isinstance(speed, Undefined):
+        return Estimate(speed, speed)
+    value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
+    if speed.freedom < MIN_FREEDOM:
+        return Estimate(value, Undefined(f"only {speed.n_times} judgement(s) have a time"))
+    total = np.zeros(rules.draws)
+    scale = scale_of(speed.freedom, rules.draws, rules.seed)
+    for name, n in left.items():
+        if n:
+            deviation = math.sqrt(speed.variance_of(name) + speed.per_pair / n)
+            normal = generator(rules.seed, "hours", name).standard_normal(rules.draws)
+            total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
+    return Estimate(value, predicted(total / HOUR, rules.level))
+
+
+def scale_of(freedom: int, draws: int, seed: int) -> Array:
+    """How far a deviation may be off, as its variance is itself estimated; one for all that is pooled in it."""
+    return np.asarray(np.sqrt(freedom / generator(seed, "scale").chisquare(freedom, draws)))
+
+
+def cost_of(hours: Estimate, rules: Rules) -> Estimate:
+    """Hours at the hourly rate."""
+    if rules.hourly_rate is None:
+        no_rate = Undefined("no hourly rate is given")
+        return Estimate(no_rate, no_rate)
+    return times(hours, rules.hourly_rate)
+
+
+def times(estimate: Estimate, factor: float) -> Estimate:
+    """The figure and both ends of its interval, times `factor`."""
+    value, interval = estimate.value, estimate.interval
+    if isinstance(interval, Interval):
+        interval = replace(interval, low=factor * interval.low, high=factor * interval.high)
+    return Estimate(value if isinstance(value, Undefined) else factor * value, interval)
+
+
+def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"] = "linear") -> Interval:
+    """The middle `level` share of what was drawn."""
+    low, high = np.quantile(draws, tails(level), method=method)
+    return Interval(float(low), float(high), level, "prediction")
+
+
+def tails(level: float) -> tuple[float, float]:
+    """The quantiles between which the middle `level` share lies."""
+    return (1 - level) / 2, (1 + level) / 2
+
+
+def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
+    """The times of one assessor's judgements."""
+    times = np.array([seconds for judgement in given if (seconds := seconds_of(judgement))])
+    if not len(times):
+        return NO_TIMES
+    low, high = fences(times, fence)
+    return PairTime(
+        n=len(times),
+        n_without=len(given) - len(times),
+        median=float(np.median(times)),
+        mean=float(times[(times >= low) & (times <= high)].mean()),
+        winsorised=float(winsorised(times, fence=fence).mean()),
+        n_slow=int((times > high).sum()),
+        n_fast=int((times < low).sum()),
+    )
+
+
+def seconds_of(judgement: Judgement) -> float | None:
+    """The time that a judgement took; 0 or less is no time."""
+    return judgement.lead_time if judgement.lead_time is not None and judgement.lead_time > 0 else None
+
+
+def moment_of(judgement: Judgement) -> datetime | None:
+    if judgement.judged_at is None:
+        return None
+    moment = datetime.fromisoformat(judgement.judged_at)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,286 @@
+"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.stats.rounding import rounding
+from annot.formats.trec import read_run
+from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
+from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.measuring.diagnosis.matrices import Repeat
+from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.evaluation.comparisons import ALPHA
+from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated, of_runs
+from annot.study.adjudication import Pair
+from annot.study.given_files import given_text
+from annot.study.guideline_versions import distinct
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot, refuse_unjudged
+from annot.study.workspace import Workspace
+
+DAYS_BY_CLOCK = 3
+"""On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
+
+CONVENTION, MEASURE = next(iter(PRIMARY.items()))
+"""What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
+N_RANDOM = 500
+"""Random choices of one assessor per pair."""
+SWAP_PERMUTATIONS = 10_000
+"""Of each test of all pairs of runs, of which there is one for every random choice."""
+
+
+def agreement_of(
+    snapshot: Snapshot,
+    *,
+    missing: str | None = None,
+    binarised_at: int | None = None,
+    coefficients: Sequence[str] = tuple(COEFFICIENTS),
+) -> AgreementTable:
+    """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
+
+    binarised_at: compare "this grade or higher" instead of grades. Raises MissingInput when nothing is judged.
+    """
+    refuse_unjudged(snapshot)
+    return table_of(
+        *(snapshot, snapshot.outcome.of_answered_pairs, snapshot.outcome.decisions),
+        missing=missing,
+        binarised_at=binarised_at,
+        coefficients=coefficients,
+        unjudgeable=snapshot.outcome.unjudgeable,
+    )
+
+
+def table_of(
+    snapshot: Snapshot,
+    judgements: Iterable[Judgement],
+    decisions: Iterable[Decision],
+    *,
+    coefficients: Sequence[str],
+    missing: str | None = None,
+    binarised_at: int | None = None,
+    unjudgeable: Collection[Pair] = (),
+) -> AgreementTable:
+    """Agreement of these judgements, by the settings of the study."""
+    settings = snapshot.ws.settings
+    return agreement_table(
+        *(judgements, decisions, snapshot.facets),
+        grades=settings.scale.grades,
+        missing=missing or settings.judging.missing,
+        binarised_at=binarised_at,
+        level=settings.agreement.level,
+        papers=snapshot.papers,
+        coefficients=coefficients,
+        unjudgeable=unjudgeable,
+    )
+
+
+def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
+    """The headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
+
+    None on a scale of two grades, which is binary as it is.
+    """
+    grades = snapshot.ws.settings.scale.grades
+    return tuple(
+        agreement_of(snapshot, binarised_at=grade, coefficients=HEADLINE)
+        for grade in (grades[1:] if len(grades) > 2 else ())
+    )
+
+
+def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
+    """Agreement on the pairs that were judged by each version of the guidelines, of facets that have several.
+
+    A text that was sent again is no other version. A pair whose assessors judged by different versions belongs to none.
+    """
+    found = []
+    for facet, sent_of_facet in snapshot.guidelines.items():
+        versions = distinct(sent_of_facet)
+        pairs: dict[Pair, list[Judgement]] = {}
+        for judgement in snapshot.outcome.of_answered_pairs:
+            if snapshot.facets[judgement.query_id] == facet:
+                pairs.setdefault(judgement.pair, []).append(judgement)
+        judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
+        mixed = sum(len(given) > 1 for given in judged_by.values())
+        for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
+            of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
+            table = None
+            if of_version:
+                table = table_of(snapshot, of_version, snapshot.outcome.decisions, coefficients=HEADLINE)
+            found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ByGuidelines:
+    """Agreement by one version of the guidelines of a facet."""
+
+    facet: str
+    number: int
+    sent_at: str
+    sha256: str
+    why: str | None
+    table: AgreementTable | None
+    """None where no pair was judged by this version alone."""
+    mixed: int
+    """Pairs of the facet that were judged by several versions."""
+
+
+@rounding
+def assessors_of(snapshot: Snapshot) -> Looked:
+    """How everyone who judged does it. Raises MissingInput when nobody did.
+
+    Nothing in it depends on the clock where a study of our own was judged within two days.
+    """
+    outcome, settings = snapshot.outcome, snapshot.ws.settings
+    counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
+    if not counting:
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+    elsewhere = snapshot.judged_elsewhere
+    days = {(judgement.judged_at or "")[:10] for judgement in counting}
+    panel = panel_of(
+        outcome.judgements,
+        outcome.decisions,
+        snapshot.facets,
+        papers=snapshot.papers,
+        scale=settings.scale.grades,
+        open_pairs=outcome.open,
+        assignments=snapshot.assignments,
+        by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
+    )
+    return look(
+        panel,
+        repeats_of(outcome),
+        papers=snapshot.papers,
+        coefficient=COEFFICIENTS["kappa_quadratic"],
+        policy=settings.judging.missing,
+        missing=_asked(outcome, counting),
+        order=_order(panel, elsewhere=elsewhere),
+        fence=settings.forecast.fence,
+        level=settings.agreement.level,
+        seed=settings.seed,
+    )
+
+
+def _order(panel: Panel, *, elsewhere: bool) -> str:
+    if panel.by_clock.all():
+        return "the order of the clock"
+    of_some = " of those whose judgements do not all have a moment" if panel.by_clock.any() else ""
+    if elsewhere:
+        return f"the order of the imported file{of_some}, which need not be the order of judging"
+    return f"the order of the plan{of_some}"
+
+
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[AskedAndGraded, ...]:
+    asked = Counter(name for names in outcome.planned.values() for name in names)
+    graded = Counter(judgement.assessor for judgement in counting)
+    return tuple(AskedAndGraded(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
+
+
+def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
+    """What an assessor was asked a second time and answered with a grade both times."""
+    graded = {
+        (answer.asked, answer.assessor): answer.grade
+        for answer in outcome.everything
+        if not answer.flags and answer.grade is not None
+    }
+    return tuple(
+        Repeat(again.assessor, *again.pair, first, second)
+        for again in outcome.repeats
+        if (second := graded.get((again.asked, again.assessor))) is not None
+        and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None
+    )
+
+
+def evaluation_of(
+    snapshot: Snapshot,
+    runs: Mapping[str, Mapping[str, Ranking]],
+    qrels: tuple[Qrel, ...],
+    *,
+    conventions: tuple[str, ...],
+    measures: tuple[str, ...] = (),
+    ties: str = "order",
+    average: str = "test",
+) -> Evaluated:
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
+
+    Raises InputError where all of them were trained on what they are tested on.
+    """
+    if runs and runs.keys() <= demonstrations(snapshot):
+        raise InputError(
+            f"{', '.join(runs)}: trained on what it is tested on, expected a run beside it that was not",
+            hint="make one with `annot run`",
+        )
+    return of_runs(
+        runs,
+        qrels,
+        snapshot.outcome.judgements,
+        facets=snapshot.facets,
+        papers=snapshot.papers,
+        splits=snapshot.splits,
+        systems={run.tag: run.system for run in snapshot.runs},
+        demonstrations=demonstrations(snapshot),
+        conventions=conventions,
+        measures=measures,
+        ties=ties,
+        average=average,
+        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
+        level=snapshot.ws.settings.agreement.level,
+        seed=snapshot.ws.settings.seed,
+    )
+
+
+def assessor_effect_of(
+    snapshot: Snapshot,
+    runs: Mapping[str, Mapping[str, Ranking]],
+    qrels: tuple[Qrel, ...],
+    *,
+    convention: str,
+    measure: str,
+    n_random: int,
+) -> AssessorEffect:
+    """The runs ranked under every grading."""
+    settings = EffectSettings(
+        convention=convention,
+        measure=measure,
+        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
+        n_random=n_random,
+        alpha=ALPHA,
+        permutations=SWAP_PERMUTATIONS,
+        level=snapshot.ws.settings.agreement.level,
+        seed=snapshot.ws.settings.seed,
+    )
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=snapshot.papers)
+
+
+def demonstrations(snapshot: Snapshot) -> frozenset[str]:
+    """The runs that were trained on what they are tested on: their figures stand in no comparison."""
+    return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
+
+
+def comparable_runs(snapshot: Snapshot) -> dict[str, dict[str, Ranking]]:
+    """Those of `exports/runs/` without demonstrations, by tag. Raises MissingInput when there are no runs."""
+    shown_only = demonstrations(snapshot)
+    return {tag: run for tag, run in read_run_files(snapshot.ws).items() if tag not in shown_only}
+
+
+def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
+    """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
+    paths = files or tuple(sorted(ws.runs.glob("*.run")))
+    if not paths:
+        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
+    runs: dict[str, dict[str, Ranking]] = {}
+    for path in paths:
+        run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
+        if run.tag in runs:
+            raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
+        runs[run.tag] = run.rankings
+    return runs

@@ -1,0 +1,94 @@
+"""The files of exports/ that hold what was measured."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from annot.base.stats.values import to_json
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.evaluation.comparisons import ALPHA, POWER
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.study.exports import JUDGEMENTS_FILE
+from annot.study.workspace import Workspace, sha256_of, write_file
+
+AUDIT_FILE = "audit.json"
+
+
+def keep(path: Path, text: str, *, tell: Callable[[str], None]) -> None:
+    """Write a file of figures; of a study that may only be read, `tell` that they are not kept."""
+    try:
+        write_file(path, text)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        tell(f"{path}: not written: {error.strerror}; the figures are printed here only")
+
+
+def agreement_file(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
+    """`exports/agreement.json` and what it holds."""
+    return ws.exports / "agreement.json", as_text(to_json(table))
+
+
+def evaluation_file(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
+    """`exports/evaluation.json` and what it holds."""
+    return ws.exports / "evaluation.json", as_text(evaluation_data(evaluated))
+
+
+def assessor_effect_file(ws: Workspace, effect: AssessorEffect) -> tuple[Path, str]:
+    """`exports/assessor-effect.json` and what it holds."""
+    return ws.exports / "assessor-effect.json", as_text(to_json(effect))
+
+
+def evaluation_data(evaluated: Evaluated) -> Any:
+    """The lines, the comparisons and the queries' own values, as JSON can carry them."""
+    return {
+        "relevant_from": evaluated.relevant_from,
+        "intervals": {"over": "query papers", "level": evaluated.level},
+        "lines": to_json(evaluated.lines),
+        "ceiling": to_json(evaluated.ceiling),
+        "comparison": {
+            "convention": evaluated.convention,
+            "measure": evaluated.measure,
+            "test": "two-sided paired randomisation test",
+            "unit": "query paper",
+            "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
+            "alpha": ALPHA,
+            "power": POWER,
+            "verdicts": to_json(evaluated.verdicts),
+            "pairs": to_json(evaluated.comparisons),
+        },
+        "queries": {
+            tag: {
+                convention: {values.query_id: to_json(values) for values in evaluation.queries}
+                for convention, evaluation in by_convention.items()
+            }
+            for tag, by_convention in evaluated.evaluations.items()
+        },
+        "notes": list(evaluated.notes),
+        **({} if evaluated.restated is None else {"restated": to_json(evaluated.restated)}),
+    }
+
+
+def judgements_sha256(ws: Workspace) -> str:
+    """The hash of `exports/judgements.jsonl`; "" where it is not written yet."""
+    path = ws.exports / JUDGEMENTS_FILE
+    return sha256_of(path) if path.is_file() else ""
+
+
+def read_audit(ws: Workspace) -> dict[str, Any] | None:
+    """What `annot audit` found the last time, and whether in the judgements as they are now (`current`)."""
+    try:
+        found: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found | {"current": found["judgements_sha256"] == judgements_sha256(ws)}
+
+
+def as_text(data: Any) -> str:
+    """JSON as it stands in files."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,168 @@
+"""The whole question in one record, and its answer by a stated rule.
+
+Each pool method is taken for a system that came later. Care, where one of them would lose more of the measure than is
+tolerated, with its whole interval; fair, where none would, each with its whole interval. An interval above 0 would name
+every method of every collection: each finds something that no other does. `benchmarks/reusability.py` counts how often
+the rule is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.records import Pool, Qrel, Ranking
+from annot.base.stats.rounding import rounding
+from annot.measuring.reusability.halves import Halves, split_halves
+from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
+from annot.measuring.reusability.reductions import Reduction, reductions
+from annot.measuring.reusability.scoring import Score, standing
+
+JUDGED = 0.95
+"""The judged share of the first 20 that a run must have to be measured as it is."""
+
+Runs = Mapping[str, Mapping[str, Ranking]]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedShare:
+    """How much of a run is judged, and what the rest may hide."""
+
+    run: str
+    pooled: bool
+    """Whether a pool method has its name: it brought its own documents in."""
+    judged_at_20: float
+    as_it_is: float
+    """Unjudged documents count as not relevant: the pessimistic bound."""
+    condensed: float
+    """Unjudged documents are left out of the ranking (Sakai 2007, Alternatives to Bpref, SIGIR)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Whether the collection can measure systems that did not help to build it."""
+
+    verdict: str
+    """`fair`, `care`, or `unknown`."""
+    papers_needed: int | None
+    """With about so many query papers it would be known, were their losses like these; None where it is known, or where
+    these are more than `MOST_PAPERS` or cannot be told."""
+    tolerance: float
+    """Of the loss."""
+    level: float
+    """With which the lower ends of all losses hold together, and the upper ends."""
+    losses: tuple[Loss, ...]
+    """Of each pool method, the largest first."""
+    loss_measure: str
+    """Of the rankings that the pools were drawn from."""
+    measure: str
+    """Of the runs."""
+    queries: int
+    papers: int
+    """Query papers, the units of chance."""
+    runs: tuple[JudgedShare, ...]
+    methods: tuple[Reduction, ...]
+    depths: tuple[Reduction, ...]
+    halves: Halves | None
+    assessor_tau: float | None
+    """Between the orders under one assessor's grades and the final ones; None where it was not measured."""
+
+
+@rounding
+def certify(
+    runs: Runs,
+    qrels: Sequence[Qrel],
+    pools: Mapping[str, Pool],
+    rankings: Mapping[str, Mapping[str, Ranking]],
+    papers: Mapping[str, str],
+    score: Callable[[Runs], Score],
+    score_rankings: Callable[[Runs], Score],
+    *,
+    measure: str,
+    loss_measure: str,
+    relevant_from: int,
+    tolerance: float,
+    level: float,
+    assessor_tau: float | None,
+    seed: int,
+) -> Certificate:
+    """rankings: those that the pools were drawn from, by method, then query paper. papers: the query paper of each
+    query. score, score_rankings: how runs, and these rankings, are measured under any qrels."""
+    judged: dict[str, set[str]] = {}
+    for one in qrels:
+        judged.setdefault(one.query_id, set()).add(one.doc_id)
+    finds = finds_of(pools)
+    lost = losses(
+        *(finds, rankings, qrels, papers, score_rankings),
+        relevant_from=relevant_from,
+        tolerance=tolerance,
+        level=level,
+    )
+    verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
+    as_they_are = score(runs)
+    whole = standing(as_they_are(qrels), papers)
+    condensed = standing(score(_condensed(runs, judged))(qrels), papers)
+    methods, depths = reductions(pools, finds, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
+    shares = tuple(
+        JudgedShare(
+            run,
+            pooled=run in finds,
+            judged_at_20=_judged_at_20(runs[run], judged),
+            as_it_is=float(whole.means[at]),
+            condensed=float(condensed.means[at]),
+        )
+        for at, run in enumerate(whole.runs)
+    )
+    return Certificate(
+        verdict=verdict,
+        papers_needed=papers_needed,
+        tolerance=tolerance,
+        level=level,
+        losses=lost,
+        loss_measure=loss_measure,
+        measure=measure,
+        queries=len(judged),
+        papers=whole.by_paper.shape[1],
+        runs=shares,
+        methods=methods,
+        depths=depths,
+        halves=split_halves(whole, seed=seed),
+        assessor_tau=assessor_tau,
+    )
+
+
+def verdict_of(losses: Sequence[Loss], *, tolerance: float) -> tuple[str, int | None]:
+    """The verdict, and with how many query papers there would be one."""
+    undecided = [one for one in losses if one.place == "open"]
+    if any(one.place == "above" for one in losses):
+        return "care", None
+    if len(losses) > 1 and not undecided:
+        return "fair", None
+    # One method above the tolerance would do; to be fair, every one has to be below.
+    if above := [one.papers_needed or MOST_PAPERS + 1 for one in undecided if one.loss > tolerance]:
+        needed = min(above)
+    else:
+        needed = max((one.papers_needed or MOST_PAPERS + 1 for one in undecided), default=MOST_PAPERS + 1)
+    return "unknown", needed if needed <= MOST_PAPERS else None
+
+
+def _condensed(runs: Runs, judged: Mapping[str, Collection[str]]) -> Runs:
+    return {
+        tag: {
+            query_id: tuple(doc for doc in ranking if doc.doc_id in judged.get(query_id, ()))
+            for query_id, ranking in run.items()
+        }
+        for tag, run in runs.items()
+    }
+
+
+def _judged_at_20(run: Mapping[str, Ranking], judged: Mapping[str, Collection[str]]) -> float:
+    """The mean over the queries of the qrels that the run answers."""
+    shares = [
+        sum(doc.doc_id in judged[query_id] for doc in run[query_id][:20]) / len(run[query_id][:20])
+        for query_id in judged
+        if run.get(query_id)
+    ]
+    return float(np.mean(shares)) if shares else 0.0

@@ -1,0 +1,123 @@
+"""The chain of hashes from the corpus to the qrels and runs: each step's manifest names its files and its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.base.errors import InputError
+from annot.base.records import Source
+from annot.formats.trec import write_qrels
+from annot.pools.drawn_pools import unlike_record
+from annot.ranking.paper_vectors import recorded_files
+from annot.ranking.word_vectors import imported_word_vectors
+from annot.ranking.wordvectors import sha256_of as sha256_of_words
+from annot.store import people, runs
+from annot.store.chained import broken_chains
+from annot.store.guidelines import read_guidelines
+from annot.store.papers import corpus_sha256
+from annot.store.soundness import unsound_revisions
+from annot.study.doors import is_named_inside
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace, read_manifest, sha256_of
+
+LINKS = (
+    ("corpus/manifest.json", "annot corpus add"),
+    ("corpus/citations/manifest.json", "annot citations add"),
+    ("pools/imported/manifest.json", "annot pool import-run"),
+    ("pools/rankings/manifest.json", "annot pool"),
+    ("pools/manifest.json", "annot pool"),
+    ("pools/plan.manifest.json", "annot plan"),
+    ("exports/qrels.manifest.json", "annot qrels"),
+)
+"""The manifests in the order of the work, and the command that writes each."""
+CORPUS = "corpus"
+"""The input that is named by the hash of its content, not by a file."""
+
+
+def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
+    """Everything that is not as the manifests, the database and the hashes say; nothing is changed.
+
+    What a study does not have yet is not missed.
+    """
+    return (
+        *_files(ws),
+        *_vectors(ws),
+        *_on_record(ws, session),
+        *_grades(ws, session),
+        *unsound_revisions(session.connection()),
+        *broken_chains(session.connection()),
+    )
+
+
+def _files(ws: Workspace) -> Iterator[str]:
+    for name, command in LINKS:
+        path = ws.root / name
+        if not path.is_file():
+            continue
+        try:
+            manifest = read_manifest(path, hint=f"make it again with `{command}`")
+        except InputError as error:
+            yield error.message
+            continue
+        for file, sha256 in manifest.get("files", {}).items():
+            yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
+        for given, sha256 in manifest.get("inputs", {}).items():
+            if given == CORPUS:
+                found = corpus_sha256(ws.corpus) if any(ws.corpus.glob("*.parquet")) else "no corpus"
+                if found != sha256:
+                    yield f"{name}: made from another corpus ({sha256[:12]}, found {found[:12]})"
+                continue
+            # An input is named from the study's folder, or from the folder of the manifest.
+            places = (ws.root / given, path.parent / given)
+            at = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
+            if at is None:
+                yield f"{name}: its input {given} is gone"
+            elif sha256_of(at) != sha256:
+                yield f"{name}: its input {given} was made anew since; `{command}` takes it up"
+
+
+def _vectors(ws: Workspace) -> Iterator[str]:
+    for path, sha256, record in recorded_files(ws):
+        yield from _changed(path, sha256, f"{record} says", ws.root)
+    words = imported_word_vectors(ws)
+    if words is not None and sha256_of_words(words.words, words.matrix) != words.facts["sha256"]:
+        yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
+
+
+def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
+    for facet, versions in read_guidelines(session).items():
+        for sent in versions:
+            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
+                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: not the text that was sent"
+    plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
+    # An import puts a plan on record that was never drawn, and writes no file of it.
+    imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+    if plan is not None and (path.is_file() or not imported):
+        yield from _changed(path, plan.sha256, "the database says", ws.root)
+    yield from (found for _, found in unlike_record(ws, session))
+    for run in runs.read_runs(session):
+        yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
+
+
+def _grades(ws: Workspace, session: Session) -> Iterator[str]:
+    """Final grades that do not follow from the judgements on record."""
+    if ws.qrels.is_file() and ws.qrels.read_text(encoding="utf-8") != write_qrels(
+        outcome_of(session, ws.settings).qrels
+    ):
+        yield "exports/qrels.txt: not what the judgements on record give; `annot qrels` takes them up"
+
+
+def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
+    if not is_named_inside(path, root):
+        yield f"{path}: not looked at, since it is outside the study; {who} SHA-256 {sha256[:12]}"
+        return
+    name = path.relative_to(root).as_posix()
+    if not path.is_file():
+        yield f"{name}: gone; {who} SHA-256 {sha256[:12]}"
+        return
+    if (found := sha256_of(path)) != sha256:
+        yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"

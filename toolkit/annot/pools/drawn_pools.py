@@ -1,0 +1,147 @@
+"""The pools of a study: drawn from rankings, with what was added to them, and as the files that tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.errors import InputError
+from annot.base.names import file_name
+from annot.base.records import Addition, Pool, Ranking
+from annot.base.shards import Advance
+from annot.corpus.corpus_facts import papers_of
+from annot.formats.judgement_lines import pool_lines
+from annot.formats.trec import rankings_sha256
+from annot.pools.admission import FILE, Admission, Barred, admissions, recorded_admissions
+from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, rankings_manifest
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import PoolDesign, recorded_designs
+from annot.pools.pooling import CITED, MANUAL, draw, extended
+from annot.store.citations import MANIFEST as CITATIONS
+from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+
+
+def draw_pools(
+    rankings: Rankings,
+    designs: Mapping[str, PoolDesign],
+    admitted: Mapping[str, Admission],
+    *,
+    standing: Mapping[str, Pool],
+) -> list[Pool]:
+    """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
+
+    Raises InputError where a method would draw that was added later.
+    """
+    found = []
+    for paper_id, design in designs.items():
+        additions = standing[paper_id].additions if paper_id in standing else ()
+        _refuse_twice(paper_id, design, additions)
+        own = admitted[paper_id]
+        with_cited = CITED in design.methods
+        pool = draw(
+            {method: rankings[method][paper_id] for method in design.ranked_methods},
+            paper_id=paper_id,
+            cited=own.cited if with_cited else None,
+            cited_outside=len(own.cited_outside) if with_cited else None,
+            mode=design.mode,
+            per_method=design.per_method,
+            ranking_depth=design.ranking_depth,
+            seed=design.seed,
+            without=design.without,
+            excluded=own.barred.get(1, {}),
+        )
+        found.append(with_additions(pool, additions, rankings, barred=own.barred))
+    return found
+
+
+def with_additions(
+    pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, barred: Mapping[int, Barred]
+) -> Pool:
+    """The pool with every addition, one after the other; barred: by version."""
+    of_paper: dict[str, Ranking] = {
+        method: by_paper[pool.paper_id] for method, by_paper in rankings.items() if pool.paper_id in by_paper
+    }
+    for addition in additions:
+        pool = extended(pool, addition, of_paper, excluded=barred.get(addition.version, {}))
+    return pool
+
+
+def admitted_to(
+    ws: Workspace,
+    paper_ids: set[str],
+    rankings: Rankings,
+    recorded: Mapping[str, Pool],
+    *,
+    proved: bool,
+    advance: Advance,
+) -> dict[str, Admission]:
+    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now.
+
+    proved: raise InputError where what is on disk is not what its manifest names.
+    """
+    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
+    if untold := sorted(paper_ids - found.keys()):
+        papers = papers_of(ws, untold)
+        alike = near_duplicates(ws, keep=False, advance=advance)
+        found |= admissions(ws, papers, rankings, alike=alike, standing=recorded)
+    return found
+
+
+def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
+    """Write a file for each pool, and their manifest; files of other pools go."""
+    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in pools}
+    for path, pool in files.items():
+        write_file(path, pool_lines(pool))
+    for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
+        stale.unlink()
+    manifest, admission = rankings_manifest(ws), ws.pools / FILE
+    inputs = {"rankings/manifest.json": sha256_of(manifest)} if manifest.is_file() else {}
+    if sources := {one.citations_sha256 for one in recorded_admissions(ws).values() if one.citations_sha256}:
+        # Of pools that were drawn before and after citations were added, those from before are named.
+        now = ws.corpus / CITATIONS
+        current = sha256_of(now) if now.is_file() else ""
+        inputs[f"corpus/{CITATIONS}"] = min(sources - {current}, default=current)
+    facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
+    vouched = [*files, admission] if admission.is_file() else files
+    write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
+
+
+def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
+    """Where the files of the pools are not what the database has: the query paper, and what is found.
+
+    An imported pool has no file before something is added to it.
+    """
+    recorded, hashes = read_pools(session), read_rankings_sha256(session)
+    designs = recorded_designs(recorded.values())
+    lines = lines_on_disk(ws)
+    for paper_id, pool in recorded.items():
+        if paper_id not in designs and not pool.additions:
+            continue
+        path = ws.query_pools / file_name(paper_id, ".jsonl")
+        name = path.relative_to(ws.root).as_posix()
+        if not path.is_file():
+            yield paper_id, f"{name}: gone; the database has this pool"
+        elif path.read_text(encoding="utf-8") != pool_lines(pool):
+            yield paper_id, f"{name}: not the pool that the database has"
+        methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
+        if paper_id in designs and hashes[paper_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
+            of_pool = {method: {paper_id: lines[method].get(paper_id, "")} for method in methods}
+            if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
+                yield paper_id, f"{paper_id}: pools/rankings/ is not what its pool was drawn from, by the database"
+
+
+def _of_all(pools: Sequence[Pool], name: str) -> Any:
+    """What the pools have in common, or the list of what they have."""
+    values = list(dict.fromkeys(getattr(pool, name) for pool in pools))
+    return values[0] if len(values) == 1 else values
+
+
+def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:
+    twice = sorted({one.method for one in additions} & set(design.methods))
+    if twice:
+        raise InputError(
+            f"query paper {paper_id}: {', '.join(twice)} was added after the draw", hint=f"say --without {twice[0]}"
+        )

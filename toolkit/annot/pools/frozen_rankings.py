@@ -1,0 +1,167 @@
+"""The rankings that pools were drawn from, on disk, exactly as their manifest has them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Pool, Ranking
+from annot.formats.trec import read_run, run_lines
+from annot.pools.pool_design import PoolDesign
+from annot.pools.pooling import MANUAL
+from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
+
+MANIFEST = "manifest.json"
+NOT_RANKED = "not_ranked"
+"""In the manifest: by method, the query papers that it was not asked for; those of all others it was."""
+HINT = "make new rankings with `annot pool`, without --frozen"
+
+Rankings = dict[str, dict[str, Ranking]]
+"""By method, then by query paper."""
+Lines = dict[str, dict[str, str]]
+"""The same as lines of run files."""
+
+
+def rankings_manifest(ws: Workspace) -> Path:
+    """Where the manifest of the rankings lies."""
+    return ws.rankings / MANIFEST
+
+
+def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
+    """By method, the query papers whose pools follow from its ranking.
+
+    designs: of the pools that are drawn; pools: those that stand, of which what was added is kept.
+    """
+    found: dict[str, list[str]] = {}
+    for paper_id in dict.fromkeys((*designs, *pools)):
+        drawing = designs[paper_id].ranked_methods if paper_id in designs else ()
+        later = [one.method for one in pools[paper_id].additions] if paper_id in pools else []
+        for method in dict.fromkeys((*drawing, *later)):
+            if method != MANUAL:
+                found.setdefault(method, []).append(paper_id)
+    return dict(sorted(found.items()))
+
+
+def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Rankings:
+    """The rankings on disk. wanted: by method, for which query papers.
+
+    Raises MissingInput for what is not there, InputError for a file that is not what its manifest says: pools drawn
+    from it could never be drawn again.
+    """
+    manifest = _manifest(ws)
+    absent = sorted({paper_id for of in wanted.values() for paper_id in of} - set(manifest["query_papers"]))
+    absent += [
+        f"{paper_id} by {method}"
+        for method, of in wanted.items()
+        for paper_id in of
+        if paper_id in manifest.get(NOT_RANKED, {}).get(method, ())
+    ]
+    if absent:
+        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=HINT)
+    return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
+
+
+def method_settings(ws: Workspace) -> dict[str, Any]:
+    """What each method's ranking on disk was made with; nothing where there are no rankings."""
+    return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
+
+
+def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
+    """The rankings as they are written: TREC runs whose topics are the query papers."""
+    return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}
+
+
+def lines_on_disk(ws: Workspace) -> Lines:
+    """The run files as they are there, whatever their manifest says."""
+    return {path.stem: _by_paper(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
+
+
+def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
+    """Write a run file for each method, and the manifest; all others go."""
+    for method, by_paper in lines.items():
+        write_file(ws.rankings / f"{method}.run", "".join(of for _, of in sorted(by_paper.items())))
+    for stale in ws.rankings.glob("*.run"):
+        if stale.stem not in lines:
+            stale.unlink()
+    inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
+    told = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
+    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
+
+
+def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Lines, dict[str, Any]]:
+    """Those on disk with these in their place: what `write_rankings` takes, so that the others stay.
+
+    Of a method that was ranked in another corpus the manifest says so.
+    """
+    if not rankings_manifest(ws).is_file():
+        return lines, dict(facts)
+    manifest = _manifest(ws)
+    recorded, skipped = list(manifest["query_papers"]), manifest.get(NOT_RANKED, {})
+    papers = [*recorded, *(paper_id for paper_id in facts["query_papers"] if paper_id not in recorded)]
+    found: Lines = {}
+    for method in manifest.get("methods", {}):
+        asked = [paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())]
+        there = _by_paper(_text(ws, method, manifest))
+        found[method] = {paper_id: there.get(paper_id, "") for paper_id in asked}
+    for method, by_paper in lines.items():
+        found[method] = {**found.get(method, {}), **by_paper}
+    not_ranked = {
+        method: missing
+        for method in sorted(found)
+        if (missing := [paper_id for paper_id in papers if paper_id not in found[method]])
+    }
+    methods = dict(facts["methods"])
+    inputs = manifest.get("inputs", {})
+    if inputs.get("corpus") != facts["corpus_sha256"]:
+        methods = {name: {**of, "corpus_sha256": facts["corpus_sha256"]} for name, of in methods.items()}
+    told = {
+        "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
+        "inputs": {name: one for name, one in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
+        "ranking_depth": max(manifest.get("ranking_depth", 1), facts["ranking_depth"]),
+        "query_papers": papers,
+        "methods": {**manifest.get("methods", {}), **methods},
+    }
+    return found, told | ({NOT_RANKED: not_ranked} if not_ranked else {})
+
+
+def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
+    """Raise InputError where the rankings on disk, which are to stay beside new ones, are of another corpus."""
+    if not rankings_manifest(ws).is_file():
+        return
+    recorded = str(_manifest(ws).get("inputs", {}).get("corpus"))
+    if recorded != facts["corpus_sha256"]:
+        raise InputError(
+            f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
+            f"{recorded[:12]})",
+            hint="draw all pools anew with `annot pool`, or put the corpus back as it was",
+        )
+
+
+def _manifest(ws: Workspace) -> dict[str, Any]:
+    manifest = read_manifest(rankings_manifest(ws), hint=HINT)
+    if not isinstance(manifest.get("query_papers"), list):
+        raise InputError(f"{rankings_manifest(ws)}: found no list `query_papers`", hint=HINT)
+    return manifest
+
+
+def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers: Iterable[str]) -> dict[str, Ranking]:
+    text = _text(ws, method, manifest)
+    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
+    # A query paper without a usable token has an empty ranking, and so no line in the file.
+    return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+
+
+def _by_paper(text: str) -> dict[str, str]:
+    """The lines of each query paper."""
+    lines = text.splitlines(keepends=True)
+    return {paper_id: "".join(of) for paper_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
+
+
+def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:
+    path = ws.rankings / f"{method}.run"
+    if not path.is_file():
+        raise MissingInput(f"{path}: no rankings to draw from", hint=HINT)
+    return text_of(path, manifest, told_by=rankings_manifest(ws), hint=HINT)

@@ -1,0 +1,113 @@
+"""The papers of one title or of nearly one text: found once for a corpus, and kept by its hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from annot.base.shards import Advance
+from annot.corpus.corpus_filters import title_mark
+from annot.corpus.corpus_state import current_sha256
+from annot.corpus.near_duplicates import (
+    BANDS,
+    OF_ONE_TITLE,
+    RESEMBLANCE,
+    ROWS,
+    WORDS,
+    Sketches,
+    candidates,
+    groups,
+    shingles,
+    sketch,
+    together,
+)
+from annot.ranking.index import each_on
+from annot.store import papers
+from annot.store.paper_columns import RowGroups, groups_for, ids_at
+from annot.study.workspace import Workspace, write_file
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+Groups = tuple[tuple[str, ...], ...]
+"""Ids of papers, each group in the order of the corpus."""
+
+
+class Alike(NamedTuple):
+    """The papers of a corpus that are alike."""
+
+    texts: Groups
+    """Near-duplicates of one another: a pool has one of a group."""
+    titles: Groups
+    """Papers of one normalised title, whatever their texts; two titles are told apart by hashes of 64 bits."""
+
+    def twins(self, query_papers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """For each query paper the other papers of its title: they never enter its pool."""
+        group_of = {doc_id: group for group in self.titles for doc_id in group}
+        return {name: tuple(one for one in group_of.get(name, ()) if one != name) for name in query_papers}
+
+
+def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Alike:
+    """The papers that are alike: read where they were found before, else found, and with `keep` written down."""
+    digest = current_sha256(ws, keep=False)
+    kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
+    try:
+        record = json.loads(kept.read_text(encoding="utf-8"))
+        if (record["corpus"], record["settings"]) == (digest, SETTINGS):
+            return Alike(*(tuple(map(tuple, record[name])) for name in Alike._fields))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        pass
+    found = _found(ws, advance)
+    if keep:
+        record = {"corpus": digest, "settings": SETTINGS, **found._asdict()}
+        write_file(kept, json.dumps(record, ensure_ascii=False) + "\n")
+    return found
+
+
+def sketches_of(group: RowGroups) -> Sketches:
+    """The sketches of one group of rows."""
+    import numpy
+
+    table = papers.group_table(group.file, group.first, ("title", "sentences"))
+    parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
+    titles = numpy.array(list(map(title_mark, table.column("title").to_pylist())), numpy.uint64)
+    return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
+
+
+def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
+    """The different shingles of some rows of a group."""
+    import numpy
+
+    group, places = rows
+    chosen = papers.group_table(group.file, group.first, ("sentences",)).take(places).column(0).combine_chunks()
+    hashes, bounds = shingles(chosen)
+    return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
+
+
+def _found(ws: Workspace, advance: Advance) -> Alike:
+    import numpy
+
+    each = each_on(ws.machine)
+    shards = groups_for(ws.corpus, ws.machine.url)
+    sketches = []
+    for one in each(sketches_of, shards):
+        sketches.append(one)
+        advance(len(sketches), len(shards))
+    pairs = candidates(sketches)
+    wanted = numpy.unique(pairs)
+    ends = numpy.cumsum([len(one.title) for one in sketches])
+    cuts = numpy.split(wanted, numpy.searchsorted(wanted, ends))[: len(shards)]
+    rows = [
+        (shard, cut - (end - len(one.title)))
+        for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
+        if len(cut)
+    ]
+    sets = (one for some in each(shingles_of, rows) for one in some)
+    by_place = dict(zip(wanted.tolist(), sets, strict=True))
+    titles = numpy.concatenate([one.title for one in sketches])
+    found = (groups(pairs, titles, by_place), together(titles))
+    ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
+    return Alike(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))

@@ -1,0 +1,105 @@
+"""How pools are drawn: as those on record were, as annot.toml says, or as the command line asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import Pool
+from annot.base.settings import Settings
+from annot.base.settings.sections import DrawMode
+from annot.pools.pooling import CITED, as_of
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDesign:
+    """What a pool follows from, beside the rankings."""
+
+    mode: str
+    per_method: int
+    ranking_depth: int
+    seed: int
+    methods: tuple[str, ...]
+    """The methods that take part, `cited` among them; in no order that matters."""
+    without: tuple[str, ...]
+
+    @property
+    def ranked_methods(self) -> tuple[str, ...]:
+        """The methods that have a ranking."""
+        return tuple(name for name in self.methods if name != CITED)
+
+
+def design_of_settings(settings: Settings) -> PoolDesign:
+    """What annot.toml says. Raises InputError for a method that it leaves out and does not have."""
+    pool = settings.pool
+    for name in pool.without:
+        check_name(name, pool.methods, what="method to leave out")
+    taking_part = tuple(name for name in pool.methods if name not in pool.without)
+    without = tuple(sorted(pool.without))
+    return PoolDesign(pool.mode, pool.per_method, pool.ranking_depth, settings.seed, taking_part, without)
+
+
+def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
+    """The design, but those of its methods that are named are left out, and on record so."""
+    out = {*names} & {*design.methods}
+    staying = tuple(name for name in design.methods if name not in out)
+    return replace(design, methods=staying, without=tuple(sorted({*design.without, *out})))
+
+
+def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
+    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not tell, and is
+    not among them."""
+    found = {}
+    for pool in (as_of(pool, 1) for pool in pools):
+        if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
+            methods, without = tuple(sorted(pool.methods)), tuple(sorted(pool.without))
+            found[pool.paper_id] = PoolDesign(
+                pool.mode, pool.per_method, pool.ranking_depth, pool.seed, methods, without
+            )
+    return found
+
+
+def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
+    """The design of most pools: a query that is added gets a pool like the others. None where there is none."""
+    return Counter(designs[paper_id] for paper_id in sorted(designs)).most_common(1)[0][0] if designs else None
+
+
+def asked_design(design: PoolDesign, given: Mapping[str, Any]) -> PoolDesign:
+    """The design with what the command line names; None in `given` changes nothing.
+
+    Raises InputError for an unknown mode or method, or when no method is left.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    if named.get("mode", design.mode) not in get_args(DrawMode):
+        raise InputError(f"mode {named['mode']!r}: expected one of {', '.join(get_args(DrawMode))}")
+    if "methods" in named:
+        named["methods"] = tuple(dict.fromkeys(named["methods"]))
+        left_out = tuple(name for name in design.without if name not in named["methods"])
+        design = replace(design, methods=named["methods"], without=left_out)
+    if "without" in named:
+        known = (*design.methods, *design.without)
+        for name in named["without"]:
+            check_name(name, known, what="method to leave out")
+        named["without"] = tuple(sorted(named["without"]))
+        named["methods"] = tuple(name for name in known if name not in named["without"])
+    asked = replace(design, **named)
+    if not asked.methods:
+        raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
+    return asked
+
+
+def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:
+    """(what, on record, in annot.toml) where the two differ, as text."""
+    found = []
+    for name in (field.name for field in fields(PoolDesign) if field.name != "without"):
+        pair = (getattr(recorded, name), getattr(settings, name))
+        if name == "methods":
+            # What was left out of these pools was left out on purpose.
+            pair = (", ".join(sorted(pair[0])), ", ".join(sorted(set(pair[1]) - set(recorded.without))))
+        if pair[0] != pair[1]:
+            found.append((name, str(pair[0]), str(pair[1])))
+    return tuple(found)

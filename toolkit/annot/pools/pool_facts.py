@@ -1,0 +1,159 @@
+"""What pools look like as a whole, and how two sets of pools differ."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from statistics import mean
+
+from annot.base.records import Pool, Ranking
+from annot.pools.pooling import MethodShare, Version, shares, versions_of
+
+DEPTHS = (10, 25, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFacts:
+    """One method over all pools."""
+
+    method: str
+    pools: int
+    """In which it took part."""
+    drawn: int
+    alone: int
+    """Documents that no other method came to: each draws down to some rank, and ranks these further down."""
+    deepest: int | None
+    dry: int
+    """Pools in which it ran out of new documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The documents that two methods share among their best, the mean over the query papers."""
+
+    first: str
+    second: str
+    shared: dict[int, float]
+    """By depth, as a share of it; a depth that a ranking does not reach is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """All pools of a study."""
+
+    sizes: tuple[int, ...]
+    """From the smallest up."""
+    documents: int
+    """Different ones, over all pools."""
+    hubs: tuple[str, ...]
+    """Documents in at least half of the pools."""
+    methods: tuple[MethodFacts, ...]
+    drought: dict[str, tuple[str, ...]]
+    """By method, the query papers in whose pools it ran out of new documents."""
+    versions: tuple[Version, ...]
+    """What was added after the draw."""
+    overlaps: tuple[Overlap, ...]
+    passed_over: int | None = None
+    """Near-duplicates of other papers that the draws came by and left; None where that cannot be told."""
+    """None where the rankings are not on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDifference:
+    """One query paper's pool in two studies."""
+
+    paper_id: str
+    both: int
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+
+
+def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Ranking]]) -> PoolFacts:
+    """pools: by query paper. rankings: by method, then query paper; empty where there are none."""
+    times = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
+    return PoolFacts(
+        sizes=tuple(sorted(len(pool.entries) for pool in pools.values())),
+        documents=len(times),
+        hubs=tuple(sorted(doc_id for doc_id, n in times.items() if len(pools) > 2 and 2 * n >= len(pools))),
+        methods=tuple(_methods(pools)),
+        drought={
+            method: tuple(sorted(paper_id for paper_id, pool in pools.items() if method in pool.dry))
+            for method in sorted({method for pool in pools.values() for method in pool.dry})
+        },
+        versions=versions_of(pools.values()),
+        overlaps=tuple(_overlaps(rankings)),
+    )
+
+
+def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
+    of = {paper_id: {share.method: share for share in shares(pool)} for paper_id, pool in pools.items()}
+    alone = Counter(method for paper_id, pool in pools.items() for method in _alone(pool, of[paper_id].values()))
+    for method in sorted({method for found in of.values() for method in found}):
+        mine = [found[method] for found in of.values() if method in found]
+        yield MethodFacts(
+            method,
+            pools=len(mine),
+            drawn=sum(share.drawn for share in mine),
+            alone=alone[method],
+            deepest=max((share.deepest for share in mine if share.deepest is not None), default=None),
+            dry=sum(share.dry for share in mine),
+        )
+
+
+def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
+    """For each document that one method alone came to, the method."""
+    reach = {share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares}
+    reach |= {addition.method: max(addition.depth or 0, reach[addition.method]) for addition in pool.additions}
+    for entry in pool.entries:
+        if not any(other.rank is None or other.rank <= reach[other.method] for other in entry.also):
+            yield entry.drawn.method
+
+
+def _overlaps(rankings: Mapping[str, Mapping[str, Ranking]]) -> Iterator[Overlap]:
+    best = {
+        (method, paper_id): [doc.doc_id for doc in ranking]
+        for method, by_paper in rankings.items()
+        for paper_id, ranking in by_paper.items()
+    }
+    for first, second in itertools.combinations(sorted(rankings), 2):
+        shared = {}
+        for depth in DEPTHS:
+            both = [
+                len({*best[first, paper_id][:depth]} & {*best[second, paper_id][:depth]}) / depth
+                for paper_id in rankings[first]
+                if min(len(best[first, paper_id]), len(best.get((second, paper_id), ()))) >= depth
+            ]
+            if both:
+                shared[depth] = mean(both)
+        if shared:
+            yield Overlap(first, second, shared)
+
+
+def differing(first: Mapping[str, Pool], second: Mapping[str, Pool]) -> tuple[PoolDifference, ...]:
+    """For each query paper of either study, what the two pools share and what only one of them has."""
+    found = []
+    for paper_id in sorted(first.keys() | second.keys()):
+        one, other = (
+            {entry.doc_id for entry in pools[paper_id].entries} if paper_id in pools else set[str]()
+            for pools in (first, second)
+        )
+        found.append(PoolDifference(paper_id, len(one & other), tuple(sorted(one - other)), tuple(sorted(other - one))))
+    return tuple(found)
+
+
+def first_difference(recorded: Pool, drawn: Pool) -> str | None:
+    """Where two drawings of one pool part, in words; None where they are the same. Scores may differ by rounding."""
+    for at, (one, other) in enumerate(itertools.zip_longest(recorded.entries, drawn.entries), 1):
+        if one is None or other is None:
+            return f"{len(recorded.entries)} documents on record, {len(drawn.entries)} drawn"
+        told = [
+            (entry.doc_id, *((draw.method, draw.rank, draw.turn) for draw in (entry.drawn, *entry.also)))
+            for entry in (one, other)
+        ]
+        if told[0] != told[1]:
+            first, second = (f"{entry.doc_id} ({entry.drawn.method})" for entry in (one, other))
+            return f"document {at} is {first} on record, {second} drawn"
+    return None

@@ -1,0 +1,173 @@
+"""Drawing the pool of a query paper from rankings.
+
+`round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
+in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both a
+document already pooled is passed over and the method draws further down. `depth` is TREC's way (Voorhees and Harman,
+TREC, 2005, chapter 2): the union of every method's best, so that the pool is the smaller the more the methods agree.
+In all three, cited papers come first and have no quota.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import CITED, MANUAL, Draw, Pool, PoolEntry, Ranking
+
+
+class MethodShare(NamedTuple):
+    """What one method did for a pool: documents drawn, documents it also had, the rank of its deepest draw (None where
+    it drew nothing or the ranks are not known), and whether it ran dry."""
+
+    method: str
+    drawn: int
+    also: int
+    deepest: int | None
+    dry: bool
+
+
+def draw(
+    rankings: Mapping[str, Ranking],
+    *,
+    paper_id: str,
+    cited: Iterable[str] | None,
+    cited_outside: int | None,
+    mode: str,
+    per_method: int,
+    ranking_depth: int,
+    seed: int,
+    without: Collection[str],
+    excluded: Collection[str],
+) -> Pool:
+    """The pool of one query paper. It depends on nothing but the arguments, and on no other paper's pool.
+
+    rankings: each method's ranking for this paper; only the first `ranking_depth` are looked at, and the rank of a
+    draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
+    cited_outside: how many more it cites. per_method: the quota of each ranking; in mode `depth` how
+    many of its best, new or not. without: methods left out, passed
+    over here and recorded. excluded: ids that never enter, besides the paper itself.
+    Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
+    of `annot.base.ordering` or has a document twice.
+    """
+    taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
+    _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
+    order = method_order(taking_part, seed=seed, paper_id=paper_id)
+    banned = {paper_id, *excluded}
+    first = None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
+    draws: dict[str, Draw] = {}
+    for rank, doc_id in enumerate(first or (), start=1):
+        draws[doc_id] = Draw(CITED, rank, None, len(draws) + 1)
+    dry = _MODES[mode](draws, taking_part, order, per_method, banned)
+    places = {
+        name: {doc.doc_id: (rank, doc.score) for rank, doc in enumerate(taking_part[name], start=1)} for name in order
+    }
+    entries = []
+    for doc_id, drawn in draws.items():
+        others = [name for name in order if name != drawn.method and doc_id in places[name]]
+        entries.append(PoolEntry(doc_id, drawn, tuple(Draw(name, *places[name][doc_id], None) for name in others)))
+    return Pool(
+        paper_id=paper_id,
+        mode=mode,
+        per_method=per_method,
+        ranking_depth=ranking_depth,
+        seed=seed,
+        methods=(*([] if first is None else [CITED]), *order),
+        without=tuple(sorted(without)),
+        dry=dry,
+        cited_outside=None if first is None else cited_outside,
+        entries=tuple(entries),
+    )
+
+
+def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[str, ...]:
+    """The order in which methods draw for a paper: a shuffle keyed by seed and paper.
+
+    Methods are sorted by a hash of (seed, paper, method): the order is uniform, the same on every machine and in every
+    version, and leaving one method out does not reorder the rest.
+    """
+
+    def key(method: str) -> tuple[bytes, str]:
+        return hashlib.sha256("\0".join((str(seed), paper_id, method)).encode()).digest(), method
+
+    return tuple(sorted(methods, key=key))
+
+
+def shares(pool: Pool) -> tuple[MethodShare, ...]:
+    """What each method did, in the order in which they drew."""
+    rows = []
+    for method in pool.methods:
+        drawn = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
+        also = sum(other.method == method for entry in pool.entries for other in entry.also)
+        deepest = max((drawing.rank for drawing in drawn if drawing.rank is not None), default=None)
+        rows.append(MethodShare(method, len(drawn), also, deepest, method in pool.dry))
+    return tuple(rows)
+
+
+def _new_documents(method: str, ranking: Ranking, draws: dict[str, Draw], banned: Collection[str]) -> Iterator[bool]:
+    """Enter the method's next new document into `draws` at each step, yielding True; ends where the ranking does."""
+    for rank, doc in enumerate(ranking, start=1):
+        if doc.doc_id not in draws and doc.doc_id not in banned:
+            draws[doc.doc_id] = Draw(method, rank, doc.score, len(draws) + 1)
+            yield True
+
+
+def _round_robin(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    drawing = {name: _new_documents(name, rankings[name], draws, banned) for name in order}
+    for _ in range(min(quota, 1 + max(map(len, rankings.values()), default=0))):
+        for name in tuple(drawing):
+            if not next(drawing[name], False):
+                del drawing[name]
+    return tuple(name for name in order if name not in drawing)
+
+
+def _blocks(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    dry = []
+    for name in order:
+        drawing = _new_documents(name, rankings[name], draws, banned)
+        if not all(next(drawing, False) for _ in range(quota)):
+            dry.append(name)
+    return tuple(dry)
+
+
+def _depth(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    best = {
+        name: [(rank, doc) for rank, doc in enumerate(rankings[name], start=1) if doc.doc_id not in banned][:quota]
+        for name in order
+    }
+    for place in range(max(map(len, best.values()), default=0)):
+        for name in order:
+            for rank, doc in best[name][place : place + 1]:
+                draws.setdefault(doc.doc_id, Draw(name, rank, doc.score, len(draws) + 1))
+    return tuple(name for name in order if len(best[name]) < quota)
+
+
+_MODES = {"round-robin": _round_robin, "blocks": _blocks, "depth": _depth}
+
+
+def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranking_depth: int) -> None:
+    faults = []
+    if mode not in _MODES:
+        faults.append(f"mode: found {mode!r}, expected one of {', '.join(_MODES)}")
+    faults += [
+        f"{name}: found {value}, expected at least 1"
+        for name, value in (("per_method", per_method), ("ranking_depth", ranking_depth))
+        if value < 1
+    ]
+    for name, ranking in rankings.items():
+        if name in (CITED, MANUAL):
+            faults.append(f"{name}: found among the rankings; it has none")
+        if len({doc.doc_id for doc in ranking}) < len(ranking):
+            faults.append(f"{name}: a document stands in the ranking twice")
+        elif ranked(ranking) != tuple(ranking):
+            faults.append(f"{name}: the ranking is not in order of rounded score, then id")
+    if faults:
+        raise InputError("the pool cannot be drawn", faults=faults)

@@ -1,0 +1,202 @@
+"""Choosing queries from the rated papers, as even as possible over periods, types and facets (guidelines, 1.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.base.errors import InputError
+from annot.base.stats.seeding import generator
+from annot.pools.selection.evenness import Key, even_choice, keys_of
+from annot.pools.selection.sheet import SheetRow
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One query to make: a paper and one of its facets."""
+
+    paper_id: str
+    facet: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenShare:
+    """How much of the choice one period, type or facet has."""
+
+    value: str
+    chosen: int
+    available: int
+    """How many eligible papers are of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """What was chosen from what. Periods and types count papers, facets count queries."""
+
+    queries: int
+    papers: int
+    two_facet_papers: int
+    two_facet_papers_wanted: int
+    eligible: int
+    """Papers that could have been chosen."""
+    by_period: tuple[ChosenShare, ...]
+    by_type: tuple[ChosenShare, ...]
+    by_facet: tuple[ChosenShare, ...]
+    left_out: tuple[tuple[str, int], ...]
+    """Why papers of the sheet were not eligible, and how many."""
+    imbalance: int
+    """Sum of the squared counts of all periods, types and facets: no choice of this size has a smaller one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen queries, by period, then paper, then facet; and how they are spread."""
+
+    chosen: tuple[Chosen, ...]
+    distribution: Distribution
+
+
+def choose(
+    rated: Iterable[SheetRow],
+    *,
+    count: int,
+    min_rating: int | None,
+    two_facet_share: float,
+    offered: Mapping[str, Sequence[str]],
+    facets: Sequence[str],
+    seed: int,
+) -> Choice:
+    """Choose `count` queries from the rated papers of a sheet.
+
+    Left out: surveys, papers rated below `min_rating` or not yet rated, and papers without a facet. Where `min_rating`
+    is None, papers are taken unrated, and have no type. A paper gives one
+    query or two, of different facets; `two_facet_share` (0 to 1) is the wanted share of papers that give two, kept as
+    nearly as the eligible papers allow. `offered`: for each paper the facets it has sentences for; a facet of the
+    sheet that is not among them is a fault. Among the choices of that size, the sum over periods, types and facets of
+    the squared counts is the least possible (see `annot.pools.selection.evenness`); among equals the seed decides.
+    Raises InputError when the eligible papers cannot give `count` queries, with the papers to rate first.
+    """
+    given = list(rated)
+    if count < 1:
+        raise InputError(f"found {count} queries to choose, expected at least 1")
+    if not 0 <= two_facet_share <= 1:
+        raise InputError(f"the share of papers with two facets: found {two_facet_share}, expected 0 to 1")
+    left_out: Counter[str] = Counter()
+    eligible: list[SheetRow] = []
+    faults: list[str] = []
+    for row in sorted(given, key=lambda row: row.paper_id):
+        reason = _reason(row, min_rating)
+        if reason is not None:
+            left_out[reason] += 1
+            continue
+        eligible.append(row)
+        faults += [
+            f"paper {row.paper_id}: no sentence of facet {facet!r}, expected one of: "
+            + (", ".join(offered.get(row.paper_id, ())) or "none")
+            for facet in row.facets
+            if facet not in offered.get(row.paper_id, ())
+        ]
+    if faults:
+        raise InputError("the sheet names facets without sentences", faults=faults, hint="strike them out there")
+    wanted, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
+    if count > len(eligible) + capable:
+        raise _too_few(given, eligible, count=count, papers=count - wanted, min_rating=min_rating)
+    doubles = max(count - len(eligible), min(wanted, capable, count // 2))
+    found = even_choice(
+        eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
+    )
+    period_of = {row.paper_id: row.period for row in eligible}
+    chosen = [Chosen(paper_id, facet) for paper_id, own in found.facets.items() for facet in own]
+    chosen.sort(key=lambda query: (period_of[query.paper_id], query.paper_id, facets.index(query.facet)))
+    distribution = Distribution(
+        queries=len(chosen),
+        papers=len(found.facets),
+        two_facet_papers=doubles,
+        two_facet_papers_wanted=wanted,
+        eligible=len(eligible),
+        by_period=_shares("period", sorted({row.period for row in eligible}), eligible, found.counts),
+        by_type=_shares("type", sorted({row.type for row in eligible if row.type}), eligible, found.counts),
+        by_facet=_shares("facet", facets, eligible, found.counts),
+        left_out=tuple(sorted(left_out.items())),
+        imbalance=found.imbalance,
+    )
+    return Choice(tuple(chosen), distribution)
+
+
+def _reason(row: SheetRow, min_rating: int | None) -> str | None:
+    """Why a row is not eligible, or None."""
+    if min_rating is not None:
+        if row.type is None or row.rating is None:
+            return "not rated"
+        if row.type == "survey":
+            return "survey"
+        if row.rating < min_rating:
+            return f"rated below {min_rating}"
+    return None if row.facets else "no facet"
+
+
+def _capable(rows: Iterable[SheetRow]) -> int:
+    """How many of the papers can give two queries."""
+    return sum(len(row.facets) >= 2 for row in rows)
+
+
+def _doubles_wanted(count: int, share: float) -> int:
+    """How many papers shall give two queries.
+
+    With p papers, d of them giving two, d = share * p and p + d = count, so d = count * share / (1 + share).
+    """
+    return int(count * share / (1 + share) + 0.5)
+
+
+def _too_few(
+    rows: Sequence[SheetRow], eligible: Sequence[SheetRow], *, count: int, papers: int, min_rating: int | None
+) -> InputError:
+    """Why `count` queries cannot be chosen, and which papers to rate first: `papers` are wanted in all."""
+    capable = _capable(eligible)
+    found = (
+        f"{count} queries cannot be chosen: found {len(eligible)} eligible paper(s), {capable} of them with two facets "
+        f"or more, which give at most {len(eligible) + capable}"
+    )
+    if min_rating is None:
+        return InputError(found, hint="draw more papers with --per-period, or choose fewer")
+    first = _first_to_rate(rows, eligible, max(1, papers - len(eligible)))
+    if not first:
+        return InputError(
+            found,
+            hint="draw more papers (`annot query sample --per-period 40 --out more.csv`), lower min_rating in "
+            "annot.toml, or choose fewer",
+        )
+    if not any(row.rating for row in rows):
+        found = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
+    return InputError(
+        found,
+        faults=[f"rate first, of {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
+        hint=f"rate more where a rating is below {min_rating}; or take papers unrated, which goes on record: "
+        f"`annot query sample --choose {count}`",
+    )
+
+
+def _first_to_rate(rows: Sequence[SheetRow], eligible: Sequence[SheetRow], number: int) -> dict[str, list[str]]:
+    """Ids of papers that are not rated, by period, in the order of the sheet: those that even the periods out."""
+    waiting: dict[str, list[str]] = {}
+    for row in rows:
+        if row.facets and (row.type is None or row.rating is None):
+            waiting.setdefault(row.period, []).append(row.paper_id)
+    there = Counter(row.period for row in eligible)
+    first: dict[str, list[str]] = {}
+    for _ in range(number):
+        open_periods = [period for period in sorted(waiting) if waiting[period]]
+        if not open_periods:
+            break
+        period = min(open_periods, key=lambda one: there[one])
+        first.setdefault(period, []).append(waiting[period].pop(0))
+        there[period] += 1
+    return first
+
+
+def _shares(
+    kind: str, values: Iterable[str], papers: Sequence[SheetRow], counts: Mapping[Key, int]
+) -> tuple[ChosenShare, ...]:
+    available = Counter(key for paper in papers for key in keys_of(paper, paper.facets))
+    return tuple(ChosenShare(value, counts.get((kind, value), 0), available[kind, value]) for value in values)

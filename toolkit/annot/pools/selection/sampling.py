@@ -1,0 +1,129 @@
+"""Drawing papers at random from each period: step 1 of CSFCube's selection of query papers (guidelines, 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from annot.base.errors import InputError
+from annot.base.stats.seeding import generator
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodSample:
+    """What was drawn from one period."""
+
+    start: int
+    """First year of the period."""
+    end: int
+    """Last year of the period, which belongs to it."""
+    available: int
+    """How many papers of the corpus are of this period."""
+    wanted: int
+    paper_ids: tuple[str, ...]
+    """In the order drawn: a larger draw from the same papers begins with a smaller one."""
+
+    @property
+    def period(self) -> str:
+        """The period as sheets name it, such as `1994-1999`."""
+        return f"{self.start}-{self.end}"
+
+    @property
+    def short(self) -> bool:
+        """Whether the period has fewer papers than wanted: then all of them are drawn."""
+        return self.available < self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The draw from every period, and how many papers could not take part."""
+
+    periods: tuple[PeriodSample, ...]
+    undated: int
+    """Papers without a year."""
+    outside: int
+    """Papers of a year in no period."""
+
+
+PERIODS = 5
+"""As many as CSFCube draws from."""
+EARLIEST = 1000
+"""A year with fewer digits is a slip."""
+ODD = 200
+"""One paper in so many, at either end of the years, does not move the periods."""
+
+
+def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+    """Five periods of equal length, or fewer where there are fewer years; earlier ones are a year longer where needed.
+
+    years: how many papers each year has. A few papers of odd years are in no period, and none is without papers.
+
+    >>> periods_of(dict.fromkeys(range(1994, 2020), 9))
+    ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
+    """
+    known = sorted(year for year, papers in years.items() if year >= EARLIEST and papers)
+    if not known:
+        return ()
+    odd = sum(years[year] for year in known) // ODD
+    first, last = _beyond(known, years, odd), _beyond(known[::-1], years, odd)
+    number = min(PERIODS, last - first + 1)
+    length, longer = divmod(last - first + 1, number)
+    starts = list(accumulate((length + (at < longer) for at in range(number)), initial=first))
+    found = [(start, following - 1) for start, following in pairwise(starts)]
+    return tuple((start, end) for start, end in found if any(start <= year <= end for year in known))
+
+
+def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
+    """The first of these years with which more than `odd` papers are passed."""
+    passed = accumulate(papers[year] for year in years)
+    return next(year for year, so_far in zip(years, passed, strict=True) if so_far > odd)
+
+
+def sample(
+    years: Iterable[tuple[str, int | None]], *, periods: Sequence[tuple[int, int]], per_period: int, seed: int
+) -> Sample:
+    """Draw `per_period` papers at random from each period, or all where there are fewer.
+
+    `years`: id and year of each paper of the corpus, in any order. `periods`: first and last year of each.
+    The draw of a period follows from the seed, its two years and its own papers alone.
+    Raises InputError for periods that run backwards or overlap, and for an id given twice.
+    """
+    _check(periods)
+    members: dict[tuple[int, int], list[str]] = {period: [] for period in periods}
+    seen: set[str] = set()
+    doubled: set[str] = set()
+    undated = outside = 0
+    for paper_id, year in years:
+        (doubled if paper_id in seen else seen).add(paper_id)
+        if year is None:
+            undated += 1
+            continue
+        home = next(((start, end) for start, end in periods if start <= year <= end), None)
+        if home is None:
+            outside += 1
+        else:
+            members[home].append(paper_id)
+    if doubled:
+        raise InputError("papers given twice", faults=sorted(doubled))
+    drawn = tuple(
+        PeriodSample(start, end, len(ids), per_period, _draw(ids, f"{start}-{end}", per_period, seed))
+        for (start, end), ids in members.items()
+    )
+    return Sample(drawn, undated, outside)
+
+
+def _draw(paper_ids: list[str], period: str, count: int, seed: int) -> tuple[str, ...]:
+    ordered = sorted(paper_ids)
+    shuffled = generator(seed, "query-sample", period).permutation(len(ordered))
+    return tuple(ordered[at] for at in shuffled[:count])
+
+
+def _check(periods: Sequence[tuple[int, int]]) -> None:
+    faults = [f"{start}-{end}: ends before it begins" for start, end in periods if start > end]
+    ordered = sorted(periods)
+    for (start, end), (later_start, later_end) in pairwise(ordered):
+        if later_start <= end:
+            faults.append(f"{start}-{end} and {later_start}-{later_end} share years")
+    if faults:
+        raise InputError("the periods do not fit", faults=faults, hint="mend `queries.periods` in annot.toml")

@@ -1,0 +1,320 @@
+"""What is true of a judged collection, counted from its records: card, datasheet and Croissant are filled from it.
+
+What happened is counted from rows, never taken from settings; what the collection is called stands in the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annot import __version__
+from annot.base.records import Source
+from annot.base.settings.sections import CollectionSettings
+from annot.base.stats.values import Estimate, Undefined
+from annot.corpus.corpus_facts import CorpusFacts
+from annot.corpus.corpus_filters import Rejection
+from annot.formats.cleaned import CleanedCounts, counts_of
+from annot.judging.own_words import OfKind, own_words
+from annot.judging.planning.drawing import plan_lines
+from annot.judging.substudy import recorded_substudy
+from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
+from annot.measuring.agreement.coefficients import TITLES
+from annot.measuring.agreement.summaries import AgreementTable, Summary
+from annot.pools.pool_origins import PoolOrigins
+from annot.pools.pooling import CITED, as_of, versions_of
+from annot.publishing.release.judging_facts import judging_facts
+from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
+from annot.publishing.report.reasons import summaries_of
+from annot.publishing.report.words import sentence, sentences, without
+from annot.store.papers import corpus_sha256
+from annot.store.projects import Round
+from annot.study import guidelines
+from annot.study.guideline_versions import distinct, hashes
+from annot.study.snapshot import Snapshot
+
+HASHED_IMPORTS: Mapping[str, str] = {
+    Source.CSFCUBE: "imported release, all its files",
+    Source.FILE: "imported file of judgements",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which terms the collection goes out."""
+
+    with_text: bool
+    """Whether titles and abstracts are part of the release, or their ids only."""
+    licence: str
+    """Of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
+    text_licence: str
+    """Of titles and abstracts: an SPDX identifier, a URL, or words; empty where they are not released."""
+    published: str
+    """ISO 8601 date; empty where none is given: a release carries no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionFacts:
+    """The whole collection."""
+
+    collection: CollectionSettings
+    """What it is called, and by whom it was made."""
+    terms: Terms
+    corpus: CorpusFacts
+    rejected: tuple[tuple[str, int], ...]
+    """Papers left out by the corpus filters, by reason."""
+    sentence_labels: tuple[tuple[str, int], ...]
+    """Papers by where their sentence labels come from."""
+    grades: tuple[str, ...]
+    """The names of the grades from 0 upward."""
+    facets: list[dict[str, Any]]
+    """See `_facets`, for `pool` `_pool`, for `judging` `judging_facts`, for `agreement` `_figures`."""
+    pool: dict[str, Any]
+    judging: dict[str, Any]
+    agreement: list[dict[str, Any]]
+    overruled: str
+    """What counts as overruled, in a sentence; the same in card, datasheet and report."""
+    interval_level: float
+    """Of the intervals in `agreement`, e.g. 0.95."""
+    splits: tuple[tuple[str, str, int], ...]
+    """Facet (or `all`), fold, queries."""
+    hashes: tuple[tuple[str, str], ...]
+    """(file, SHA-256) of what the numbers were computed from, corpus first."""
+    protocol: Mapping[str, str] = field(default_factory=dict)
+    """See `_protocol`."""
+    annot_version: str = __version__
+    agreement_without: tuple[str, ...] = ()
+    """Why figures in `agreement` have no value or no interval."""
+    training: tuple[dict[str, Any], ...] = ()
+    """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
+    hidden_gold: tuple[dict[str, Any], ...] = ()
+    """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
+    """What was cleaned of the papers' texts as they were read."""
+    words: tuple[OfKind, ...] = ()
+    """What people wrote in words of their own, and whether it goes out."""
+    unrated: int = 0
+    """Queries whose papers were taken without a rating."""
+    substudy: dict[str, Any] | None = None
+    """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
+
+    def total(self, count: str) -> Any:
+        """The sum over facets of a count; None where one has none."""
+        counts = [facet[count] for facet in self.facets]
+        return None if None in counts else sum(counts)
+
+    @property
+    def scale(self) -> str:
+        """`0 Irrelevant, 1 Related ...`."""
+        return ", ".join(f"{grade} {name}" for grade, name in enumerate(self.grades))
+
+    @property
+    def citation(self) -> str:
+        """How to cite it: the BibTeX given, or authors, year, title, version and address."""
+        named = self.collection
+        if named.citation:
+            return named.citation
+        year = f" ({self.terms.published[:4]})" if self.terms.published else ""
+        return f"{', '.join(named.creators)}{year}. {named.title}. Version {named.version}. {named.url}".rstrip()
+
+
+def facts_of(
+    study: Snapshot, corpus: CorpusFacts, origins: PoolOrigins, agreement: AgreementTable, terms: Terms
+) -> CollectionFacts:
+    """The facts, counted."""
+    settings = study.ws.settings
+    protocol = _protocol(study)
+    return CollectionFacts(
+        collection=settings.collection,
+        terms=terms,
+        corpus=corpus,
+        rejected=_rejected(study),
+        sentence_labels=tuple(study.label_origins.items()),
+        grades=settings.scale.names,
+        facets=list(_facets(study, agreement)),
+        overruled=sentence("agreement.overruled"),
+        pool=_pool(study, origins),
+        judging=judging_facts(study, missing=agreement.missing),
+        agreement=list(_figures(agreement)),
+        agreement_without=without(_lacking(agreement)),
+        interval_level=settings.agreement.level,
+        splits=tuple(
+            (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
+        ),
+        hashes=tuple(_hashes(study, corpus, protocol)),
+        protocol=protocol,
+        training=tuple(_against_gold(study, TRAIN)),
+        hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        cleaned=_cleaned(study),
+        words=own_words(study).kinds,
+        unrated=len(_unrated(study)),
+        substudy=_substudy(study),
+    )
+
+
+def _against_gold(study: Snapshot, round: Round) -> Iterator[dict[str, Any]]:
+    """By figure, so that the order tells nobody's name."""
+    found = list(recorded_against_gold(study.trials, round))
+    for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
+        yield {**one, "assessor": "", "kappa": str(measured(one["kappa"], COEFFICIENT))}
+
+
+def _substudy(study: Snapshot) -> dict[str, Any] | None:
+    found = recorded_substudy(study.trials)
+    if found is None:
+        return None
+    return {
+        "compared": [{**one, "figures": _printed(one["figures"])} for one in found["compared"]],
+        "views": [{**one, "seconds": str(measured(one["seconds"], SECONDS))} for one in found["views"]],
+    }
+
+
+def _printed(figures: Mapping[str, Estimate]) -> dict[str, str]:
+    return {TITLES[name]: str(measured(figure, coefficient(name))) for name, figure in figures.items()}
+
+
+def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
+    """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
+    total = Counter[str]()
+    for imported in study.imports:
+        if imported.what == Source.CORPUS:
+            total.update(imported.facts["rejected"])
+    return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
+
+
+def _cleaned(study: Snapshot) -> CleanedCounts:
+    """What was cleaned, over everything that was added."""
+    total = Counter[str]()
+    for imported in study.imports:
+        total.update(imported.facts.get("cleaned", {}))
+    return counts_of(total)
+
+
+def _unrated(study: Snapshot) -> set[str]:
+    """The queries that were chosen from a sample without a rating."""
+    known = {query.query_id for query in study.queries}
+    return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
+
+
+def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:
+    """Each facet's counts.
+
+    `labels`: the sentence labels that make it; none where no sentence of its queries is on record. `grades[g]`: pairs
+    with the final grade g. `overruled`: as the report counts them; None while disputes are open. `doubly`: the pairs
+    with two grades or more, among which they are counted.
+    """
+    facet_of = study.facets
+    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
+    groups = {group.name: group for group in agreement.groups}
+    queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
+    with_sentences = {query.facet for query in study.queries if query.sentences}
+    for facet, labels in study.ws.settings.facets.items():
+        if facet in queries:
+            decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
+            grades = Counter(decision.grade for decision in decisions)
+            group = groups.get(facet)
+            yield {
+                "facet": facet,
+                "labels": labels if facet in with_sentences else (),
+                "queries": queries[facet],
+                "pairs": len(decisions),
+                "judgements": judgements[facet],
+                "grades": tuple(grades[grade] for grade in study.ws.settings.scale.grades),
+                "adjudicated": sum(decision.origin == "adjudicated" for decision in decisions),
+                "overruled": 0 if group is None else None if group.not_settled else group.overruled.pooled.count,
+                "doubly": 0 if group is None else group.overruled.pooled.of,
+            }
+
+
+def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
+    """How the pools were drawn, and their sizes in documents.
+
+    `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
+    pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
+    the draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are
+    on record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
+    whether any were.
+    """
+    pools = study.pools.values()
+    rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
+    methods = {method for pool in pools for method in as_of(pool, 1).methods}
+    return {
+        "rules": [rules[rule] for rule in sorted(rules, key=repr)],
+        "methods": sorted(methods, key=lambda name: (name != CITED, name)),
+        "without": sorted({method for pool in pools for method in pool.without}),
+        "sizes": [len(pool.entries) for pool in pools],
+        "judged": bool(pools) and Source.FILE not in study.sources,
+        "versions": versions_of(pools),
+        "origins": sentences("collection.origins", origins=origins),
+        "citations": bool(origins.citations),
+        "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
+    }
+
+
+def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
+    """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
+    adjudication: its name as it is printed, and its value with the interval, or why there is none."""
+    for group, stage, summaries in summaries_of(table.groups):
+        for name in (*table.headline, "ac2"):
+            summary = summaries[name]
+            yield {
+                "facet": group.name,
+                "stage": stage,
+                "coefficient": table.titles[name],
+                "value": _figure(summary, name),
+                "n_queries": summary.n_queries,
+                "n_pairs": summary.n_pairs,
+            }
+
+
+def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
+    """What each figure of `_figures` lacks, and why."""
+    for _, _, summaries in summaries_of(table.groups):
+        for name in (*table.headline, "ac2"):
+            median, interval = summaries[name].median, (summaries[name].intervals or {}).get("median")
+            if isinstance(median, Undefined):
+                yield "value", median
+            elif isinstance(interval, Undefined):
+                yield "interval", interval
+
+
+def _figure(summary: Summary, name: str) -> str:
+    """The median with its interval, where it has one: `0.43 [0.38, 0.49]`."""
+    return str(number(summary.median, coefficient(name), (summary.intervals or {}).get("median")))
+
+
+def _protocol(study: Snapshot) -> dict[str, str]:
+    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
+
+    Versions of the guidelines by which pairs were judged and that the pages no longer show are numbered as in
+    `annot agreement guidelines`.
+    """
+    if Source.LABEL_STUDIO not in study.sources:
+        return {}
+    pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
+    pages["general"] = guidelines.page(study.ws, "general")
+    files = {f"guidelines/{name}.md": text for name, text in pages.items()}
+    judged_by, now = set(study.guidelines_of.values()), hashes(study.ws, set(study.facets.values()))
+    for facet, versions in study.guidelines.items():
+        for place, sent in enumerate(distinct(versions), start=1):
+            if sent.sha256 in judged_by and sent.sha256 != now.get(facet):
+                files[f"guidelines/{facet}.version-{place}.md"] = sent.text
+    return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
+
+
+def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if corpus.papers:
+        yield "corpus, its content", corpus_sha256(study.ws.corpus)
+    for imported in study.imports:
+        if imported.what in HASHED_IMPORTS:
+            yield HASHED_IMPORTS[imported.what], imported.source_sha256
+    rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
+    if rankings and Source.CSFCUBE not in study.sources:
+        yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()
+    for name, text in protocol.items():
+        yield name, hashlib.sha256(text.encode()).hexdigest()
+    for run in study.runs:
+        yield f"runs/{run.tag}.run", run.sha256

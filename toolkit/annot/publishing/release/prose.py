@@ -1,0 +1,129 @@
+"""The pages of the release, card and datasheet: the templates, what they may call, and the paragraphs they make."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from html import unescape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from annot.base.templating import Exact, render
+from annot.formats.beir import SPLIT, BeirFiles
+from annot.formats.irds import dataset_id, module_name
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.licences import known_licence, licence
+from annot.publishing.release.questions import Answers, answered, questions, unanswered
+
+
+def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
+    """The template, told the facts and the licences of judgements and (where they are released) texts, None where they
+    are not known ones. overrides: a folder of templates that win over the package's."""
+    terms = facts.terms
+    licences = {
+        "licence": licence(terms.licence) if terms.licence else None,
+        "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
+    }
+    functions = {"cell": cell, "flowed": flowed, "quoted": quoted}
+    return render(template, {"facts": facts, **licences, **functions, **values}, overrides=overrides)
+
+
+def cell(text: object) -> str:
+    """`text` for a cell of a Markdown table: a vertical bar is escaped, a line break becomes a space."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def flowed(text: str) -> str:
+    """Each paragraph on one line; tables and lists keep their lines."""
+    blocks = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines = [line.strip() for line in block.splitlines() if line.strip()]
+        blocks.append(("\n" if lines and lines[0].startswith(("| ", "- ")) else " ").join(lines))
+    return "\n\n".join(filter(None, blocks))
+
+
+def quoted(text: str) -> str:
+    """`text` as a string of YAML: the same as in JSON, but for what YAML takes for line breaks or refuses."""
+    return Exact(
+        "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False))
+    )
+
+
+SIZES = (
+    *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
+    *("1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T"),
+)
+
+
+def size_category(count: int) -> str:
+    """The hub's name for a number of rows.
+
+    >>> size_category(999), size_category(1000)
+    ('n<1K', '1K<n<10K')
+    """
+    return SIZES[min(max(len(str(count)) - 3, 0), len(SIZES) - 1)]
+
+
+def dataset_card(facts: CollectionFacts, *, beir: BeirFiles, holds: Collection[str], overrides: Path | None) -> str:
+    """The card. The size in its header is that of the largest table: papers, or final grades.
+
+    holds: the other files and folders of the release. overrides: a folder of templates that win over the package's.
+    """
+    configs = [("default", SPLIT, beir.hub_qrels)]
+    if facts.terms.with_text:
+        configs += [("corpus", "corpus", beir.corpus), ("queries", "queries", beir.queries)]
+    return fill(
+        "card.md.j2",
+        facts,
+        overrides=overrides,
+        beir=beir,
+        configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
+        size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
+        dataset_id=dataset_id,
+        irds_module=module_name(facts.collection.name),
+        holds=holds,
+    )
+
+
+def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: Path | None) -> str:
+    """The datasheet in Markdown; a question that a person must still answer says so.
+
+    overrides: a folder of templates that win over the package's.
+    """
+    return fill(
+        "datasheet.md.j2",
+        facts,
+        overrides=overrides,
+        sections=[(title, list(asked)) for title, asked in groupby(questions(), key=lambda question: question.section)],
+        answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
+        open={question.id for question in unanswered(answers)},
+    )
+
+
+def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
+    """The datasheet as one HTML page that needs nothing else; HTML tags in `markdown` are shown as text."""
+    from markdown import Markdown
+    from markdown.treeprocessors import Treeprocessor
+    from markdown.util import AMP_SUBSTITUTE
+
+    class Links(Treeprocessor):
+        """A link leads to a web page, a mailbox or a place on this page; any other, such as a script, loses its aim."""
+
+        def run(self, root: Any) -> None:
+            for link in root.iter("a"):
+                address = unescape(link.get("href", "").replace(AMP_SUBSTITUTE, "&"))
+                if not address.lower().startswith(("https://", "http://", "mailto:", "#")):
+                    link.attrib.pop("href", None)
+
+    converter = Markdown(extensions=["tables", "sane_lists", "toc"])
+    # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
+    converter.preprocessors.deregister("html_block")
+    converter.inlinePatterns.deregister("html")
+    # An image would be fetched from a server, which then knows who reads: it becomes a link.
+    for name in ("image_link", "image_reference", "short_image_ref"):
+        converter.inlinePatterns.deregister(name)
+    converter.treeprocessors.register(Links(converter), "links", priority=5)
+    body = converter.convert(markdown)
+    return fill("datasheet.html.j2", facts, overrides=overrides, body=body)

@@ -1,0 +1,198 @@
+"""The files of a release, in memory, each format from the same records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from annot.base.names import file_name
+from annot.base.records import Paper, Source
+from annot.base.templating import render
+from annot.formats.beir import beir_paths, write_beir
+from annot.formats.csfcube import Material, misfits, write_csfcube
+from annot.formats.irds import module_name, write_irds
+from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
+from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
+from annot.formats.trec import write_qrels
+from annot.judging.own_words import OwnWords
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.croissant import croissant, release_tables
+from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown
+from annot.publishing.release.questions import Answers
+from annot.publishing.release.release_folder import METADATA_FILE
+from annot.store.runs import StoredRun
+from annot.study.snapshot import Snapshot
+
+BEIR, CSFCUBE = "beir/", "csfcube/"
+CITATIONS_FILE = "citations.tsv"
+MISSING_FILE = "MISSING.md"
+"""What a draft lacks."""
+
+
+def release_files(
+    study: Snapshot,
+    corpus: tuple[Paper, ...],
+    citations: Mapping[str, tuple[str, ...]],
+    labels: Mapping[str, tuple[str, ...]],
+    report: Mapping[str, str],
+    facts: CollectionFacts,
+    answers: Answers,
+    *,
+    words: OwnWords,
+    runs: Mapping[str, bytes],
+    notes: tuple[str, ...],
+    missing: Sequence[str] | None,
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """All files but the checksums, by path, and `notes` with what is left out.
+
+    citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
+    by name. words: what people wrote that goes out. runs, notes: see `run_files`.
+    missing: what a draft lists as missing; None where it is no draft.
+    """
+    with_text, name = facts.terms.with_text, facts.collection.name
+    qrels = study.outcome.qrels
+    beir = beir_paths(BEIR, with_text=with_text)
+    files = write_beir(
+        papers=corpus,
+        queries=study.queries,
+        qrels=qrels,
+        pools=study.pools.values(),
+        judged=_judged(study, pooled=facts.pool["judged"]),
+        folder=BEIR,
+        with_text=with_text,
+    )
+    files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
+    files |= runs
+    csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
+    files |= csfcube
+    given_up = {pair: said[-1] for pair, said in study.outcome.unjudgeable.items()}
+    overrides = study.ws.root / "templates"
+    datasheet = datasheet_markdown(facts, answers, overrides=overrides)
+    texts = {
+        "qrels.txt": write_qrels(qrels),
+        QUERY_PAPERS_FILE: write_query_papers(study.queries),
+        "judgements.jsonl": write_judgements(
+            study.outcome.everything, again=set(study.outcome.again), comments=words.comments
+        ),
+        **_edges(study, citations),
+        "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
+        **report,
+        **facts.protocol,
+        f"{module_name(name)}.py": write_irds(
+            name=name,
+            title=facts.collection.title,
+            language=facts.collection.language,
+            files=beir,
+            docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
+            with_text=with_text,
+            facets=[facet["facet"] for facet in facts.facets],
+            grades=facts.grades,
+        ),
+        "DATASHEET.md": datasheet,
+        "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
+    }
+    holds = {path.partition("/")[0] for path in (*files, *texts)}
+    texts["README.md"] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
+    notes = (*notes, *_untyped(study), *misfit)
+    if missing is not None:
+        values = {"title": facts.collection.title, "missing": missing, "notes": notes}
+        texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
+    files |= {path: _utf8(text) for path, text in texts.items()}
+    tables = release_tables(beir, with_text=with_text)
+    files[METADATA_FILE] = _utf8(croissant(facts, files=files, tables=tables, answers=answers))
+    return files, notes
+
+
+def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
+    """Every run with what is known of it; those on record whose file is not there or another; and notes.
+
+    A run that was not made here is told with its hash alone: nothing is known of how it was made.
+    """
+    known = {study.ws.run_file(run.tag): run for run in study.runs}
+    found = sorted(study.ws.runs.glob("*.run"))
+    missing = [
+        f"{path}: missing, although run {run.tag!r} is on record; {_again(run)}"
+        for path, run in known.items()
+        if path not in found
+    ]
+    files, notes = {}, []
+    for path in found:
+        content = path.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        run = known.get(path) or StoredRun(path.stem, Source.IMPORTED, {}, sha256)
+        if run.sha256 != sha256:
+            missing.append(f"{path}: SHA-256 {sha256[:12]}…, expected {run.sha256[:12]}… as on record; {_again(run)}")
+            continue
+        if path not in known:
+            notes.append(
+                f"{path}: not on record; bring it in with `annot run import`, with --meta to say how it was made"
+            )
+        record = {"tag": run.tag, "kind": run.kind, "sha256": sha256, "settings": dict(run.facts)}
+        files[f"runs/{path.name}"] = content
+        files[f"runs/{path.stem}.json"] = _utf8(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    return files, tuple(missing), tuple(notes)
+
+
+def _again(run: StoredRun) -> str:
+    if run.kind == Source.IMPORTED:
+        return "bring it in again with `annot run import`"
+    return "make it again with `annot run`"
+
+
+def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
+    """The documents that somebody judged, by query; where pools led to them, of the queries alone that have none."""
+    doc_ids: dict[str, list[str]] = {
+        query.query_id: [] for query in study.queries if not pooled or query.paper_id not in study.pools
+    }
+    for query_id, doc_id in study.outcome.planned:
+        if query_id in doc_ids:
+            doc_ids[query_id].append(doc_id)
+    return doc_ids
+
+
+def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """What the papers with a pool cite, as `annot citations add` reads it; no file where they cite nothing."""
+    lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
+    return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
+
+
+def _untyped(study: Snapshot) -> Iterator[str]:
+    untyped = {query.paper_id for query in study.queries if query.paper_type is None}
+    if untyped:
+        yield f"{len(untyped)} query paper(s) have no type: none was given with `annot query choose`"
+
+
+def _csfcube(
+    study: Snapshot,
+    citations: Mapping[str, tuple[str, ...]],
+    labels: Mapping[str, tuple[str, ...]],
+    corpus: tuple[Paper, ...],
+    *,
+    with_text: bool,
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
+    pooled = study.pooled
+    material = Material(
+        papers=tuple(
+            replace(paper, labels=labels.get(paper.paper_id), citations=citations[paper.paper_id])
+            for paper in corpus
+            if paper.paper_id in pooled
+        ),
+        queries=study.queries,
+        pools=tuple(study.pools.values()),
+        judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
+        decisions=study.outcome.decisions,
+        splits=study.splits,
+        facet_labels=study.ws.settings.facets,
+    )
+    faults = misfits(material)
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        return {}, (f"CSFCube's format is left out, because it has no place for this: {faults[0]}{more}",)
+    return write_csfcube(material, folder=CSFCUBE, with_text=with_text), ()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8")

@@ -1,0 +1,184 @@
+"""The one way to print a number: with as many digits as its interval bears, or with those that were published.
+
+Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
+digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of
+Particle Physics, section 5.3). Never more digits than were published; without an interval, those of its kind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from annot.base.stats.values import Estimate, Interval, Share, Undefined
+from annot.measuring.agreement.coefficients import PERCENTAGES
+from annot.measuring.forecast.outlook import Finish
+
+NONE = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a figure measures: how it is printed, and between which ends it can lie (as printed)."""
+
+    published: int
+    """Decimals in the appendix and in CSV."""
+    plain: int
+    """Decimals elsewhere, where no interval says how many."""
+    low: float = -math.inf
+    high: float = math.inf
+    scale: float = 1.0
+    unit: str = ""
+    signed: bool = False
+
+
+COEFFICIENT = Kind(4, 2, -1, 1)
+PERCENTAGE = Kind(2, 0, 0, 100)
+"""A coefficient in percent."""
+SHARE = Kind(1, 0, 0, 100, scale=100, unit="%")
+MEAN_SHARE = Kind(2, 0, 0, 100, scale=100, unit="%")
+"""The mean of the queries' shares."""
+MEASURE = Kind(2, 1, 0, 100, scale=100)
+"""A measure of a run, a fraction that is printed in percent."""
+POINTS = Kind(2, 1, -100, 100, scale=100, signed=True)
+"""A difference of two measures."""
+LOSS = Kind(2, 1, 0, 100, scale=100)
+"""How much of a measure is lost, in points of 100."""
+EFFECT = Kind(2, 2, signed=True)
+"""A difference in standard deviations."""
+DETECTABLE = Kind(1, 0, 0, 100, scale=100)
+"""A difference of two measures that would be found, in points of 100."""
+PERCENT = Kind(1, 1, scale=100)
+"""A fraction in percent that has no interval; whole rows of them add up as printed."""
+TAU = Kind(2, 2, -1, 1)
+PROBABILITY = Kind(2, 2)
+DISTANCE = Kind(2, 2, 0)
+MEAN = Kind(2, 1)
+GRADES = Kind(2, 2, signed=True)
+"""A difference in grades."""
+SECONDS = Kind(1, 1, 0)
+HOURS = Kind(1, 1, 0)
+COST = Kind(2, 2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A figure as printed, with its interval where it has one; in a sentence it is its own text."""
+
+    value: float | None
+    kind: Kind
+    ends: tuple[float, float] | None = None
+    after: str = ""
+    """What the figure rests on, where that differs from the rest of its row."""
+    without: Undefined | None = None
+    """Why it has no interval, where one was looked for."""
+
+    def __str__(self) -> str:
+        return self.text(precise=False)
+
+    def text(self, *, precise: bool) -> str:
+        """`0.65 [0.54, 0.71]`, or precisely `0.6551 [0.5382, 0.7136]`."""
+        return " ".join(part for part in self.parts(precise=precise) if part)
+
+    def parts(self, *, precise: bool) -> tuple[str, str]:
+        """The figure, and the interval with what follows it; "" where there is none."""
+        digits = self.kind.published if precise else self.digits
+        bounds = ""
+        if self.ends is not None and self.value is not None:
+            low, high = (f"{end:z.{digits}f}" for end in self.ends)
+            bounds = f"[{low}, {high}]"
+        return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
+
+    @property
+    def figure(self) -> str:
+        """The figure alone."""
+        return self._figure(self.digits)
+
+    @property
+    def digits(self) -> int:
+        """How many decimals the interval bears."""
+        if self.ends is None:
+            return self.kind.plain
+        return min(self.kind.published, decimals((self.ends[1] - self.ends[0]) / 2))
+
+    def _figure(self, digits: int) -> str:
+        if self.value is None:
+            return NONE
+        text = f"{self.value:z.{digits}f}"
+        sign = "+" if self.kind.signed and not text.startswith("-") and float(text) else ""
+        return f"{sign}{text}{self.kind.unit}"
+
+
+def number(
+    value: float | Undefined | None, kind: Kind, interval: Interval | Undefined | None = None, *, after: str = ""
+) -> Number:
+    """A figure with its interval, kept within what is possible; one without width says nothing of other data."""
+    if value is None or isinstance(value, Undefined):
+        return Number(None, kind, after=after)
+    plain = Number(kind.scale * value, kind, after=after)
+    if isinstance(interval, Undefined):
+        return replace(plain, without=interval)
+    if interval is None or interval.low >= interval.high:
+        return plain
+    low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
+    return replace(plain, ends=(low, high))
+
+
+def measured(found: Estimate | Share, kind: Kind) -> Number:
+    """A figure that comes with its interval."""
+    return number(found.value, kind, found.interval)
+
+
+def coefficient(name: str) -> Kind:
+    """The kind of an agreement coefficient, by its short name."""
+    return PERCENTAGE if name in PERCENTAGES else COEFFICIENT
+
+
+def decimals(half_width: float) -> int:
+    """How many decimals an interval of this half width bears.
+
+    >>> [decimals(half) for half in (0.0121, 0.0354, 0.0355, 0.075, 0.3, 4.5, 25.0)]
+    [3, 3, 2, 2, 2, 0, 0]
+    """
+    # The first three digits, so that nothing depends on the last bits.
+    leading, exponent = f"{half_width:.2e}".split("e")
+    return max(0, (1 if float(leading) < 3.55 else 0) - int(exponent))
+
+
+def p_value(value: float | Undefined | None) -> str:
+    """Two digits that count; never 0.
+
+    >>> p_value(0.01234), p_value(0.00004)
+    ('0.012', '< 0.001')
+    """
+    if value is None or isinstance(value, Undefined):
+        return NONE
+    return f"{value:.2g}" if value >= 0.001 else "< 0.001"
+
+
+def text(cell: object, *, precise: bool) -> str:
+    """A cell as it is printed."""
+    if isinstance(cell, Number):
+        return cell.text(precise=precise)
+    return NONE if cell is None else str(cell)
+
+
+def parts(cell: object, *, precise: bool) -> tuple[str, str]:
+    """A cell as its figure, and its interval with what follows it."""
+    return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
+
+
+def estimate(found: Estimate, kind: Kind) -> str:
+    """`12 [10, 15]`, or why there is none. Why there is no interval is said once, below all figures."""
+    if isinstance(found.value, Undefined):
+        return f"unknown: {found.value.reason}"
+    return str(number(found.value, kind, found.interval))
+
+
+def date(found: Finish) -> str:
+    """`2031-04-02 [2031-03-30, 2031-04-11]`, or why there is none."""
+    if isinstance(found.date, Undefined):
+        return f"unknown: {found.date.reason}"
+    if isinstance(found.interval, Undefined):
+        return str(found.date)
+    return f"{found.date} [{found.interval[0]}, {found.interval[1]}]"

@@ -1,0 +1,113 @@
+"""What a report is made of: answers first, then sections with drawings, then an appendix with every table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annot.publishing.report.cells import Number
+from annot.publishing.report.figures import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table under its name; `command` prints it in the terminal."""
+
+    name: str
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    command: str
+    notes: tuple[str, ...] = ()
+    numeric_from: int = 1
+    """The first column that holds numbers; the ones before it hold names."""
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether a figure has an interval."""
+        return any(isinstance(cell, Number) and cell.ends is not None for row in self.rows for cell in row)
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption, which stands above the table."""
+        first, dot, _ = self.caption.partition(". ")
+        return first + dot.strip()
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """What explains the table: the rest of the caption, and the notes."""
+        rest = self.caption.partition(". ")[2]
+        return (rest, *self.notes) if rest else self.notes
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing, and the sentence that says the same for those who cannot see it."""
+
+    caption: str
+    svg: Drawing
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
+
+    heading: str
+    title: str
+    sentences: tuple[str, ...]
+    marked: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A pair to read again, folded: both abstracts, and what the guidelines say of the grades in question."""
+
+    summary: str
+    sides: tuple[Abstract, ...]
+    criteria: tuple[tuple[str, str], ...]
+    """(grade with its name, the guideline's words)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the report under its heading."""
+
+    anchor: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    blocks: tuple[Table | Figure | SideBySide, ...] = ()
+    method: tuple[str, ...] = ()
+    """How its figures were made, below them."""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question of the first screen: the verdict, and what it follows from."""
+
+    question: str
+    verdict: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The whole report. In the appendix figures keep their published precision, elsewhere their intervals decide.
+
+    In captions and paragraphs `backticks` are what one types.
+    """
+
+    title: str
+    subtitle: str
+    """Empty where the answers say it."""
+    notice: str | None = None
+    """What a reader must know before believing any number in it."""
+    answers: tuple[Answer, ...] = ()
+    body: tuple[Section, ...] = ()
+    appendix: tuple[Section, ...] = ()
+    chain: tuple[tuple[str, str], ...] = ()
+    """(file, SHA-256) of what the report was made from, corpus first."""

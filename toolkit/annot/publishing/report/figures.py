@@ -1,0 +1,281 @@
+"""Drawings as SVG text, the same bytes for the same numbers.
+
+Lines and letters take the colour of the page they stand on. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
+2008, Color Universal Design), told apart with every kind of colour vision; grades are shades of one colour, light to
+dark, for a print in grey.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annot.base.templating import counted
+from annot.publishing.report.cells import Number
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
+LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
+"""Of the shades of grades, as red, green and blue."""
+INK, SOFT, BACK = "#010203", "#040506", "#070809"
+"""Stand for the colours of the page: of its letters, its lines, and of what lies behind."""
+OF_PAGE = {INK: "currentColor", SOFT: "var(--line, #bbbbbb)", BACK: "var(--page, #ffffff)"}
+WIDTH, NARROW = 7.2, 3.7
+"""Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
+ROW = 0.23
+"""Inches that a row of a horizontal drawing takes."""
+
+
+class Drawing(NamedTuple):
+    """The same drawing twice, as SVG: for a page of ordinary width, and for a phone."""
+
+    wide: str
+    narrow: str
+
+
+STYLE: Any = {
+    "font.size": 8,
+    "font.family": "sans-serif",
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.titlesize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.size": 2,
+    "ytick.major.size": 2,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.labelcolor": INK,
+    # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
+    "svg.fonttype": "none",
+}
+
+
+def before_and_after(
+    points: Mapping[str, Sequence[tuple[float | None, float | None]]], *, limits: tuple[float, float], unit: str
+) -> Drawing:
+    """A panel a group; in each, its members from the lowest to the highest, before and after joined by a line."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        rows = len(points) if narrow else 1
+        panels = figure.subplots(rows, 1 if narrow else len(points), sharey=True, squeeze=False).ravel()
+        lowest = min(
+            (value for group in points.values() for pair in group for value in pair if value is not None), default=0
+        )
+        for axes, (name, members) in zip(panels, points.items(), strict=True):
+            ordered = sorted(members, key=lambda pair: tuple(-2.0 if one is None else one for one in pair))
+            for limit in limits:
+                axes.axhline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
+            for at, (before, after) in enumerate(ordered):
+                if before is not None and after is not None:
+                    axes.plot([at, at], [before, after], color=SOFT, linewidth=1, zorder=1)
+            for place, (label, marker) in enumerate((("before adjudication", "o"), ("after adjudication", "D"))):
+                drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
+                across, up = [at for at, _ in drawn], [value for _, value in drawn]
+                axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)
+            axes.set_title(f"{name}, {counted(len(members), 'query')}", loc="left")
+            axes.set_xticks([])
+            axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
+            axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)
+        for axes in panels if narrow else panels[:1]:
+            axes.set_ylabel(unit)
+        _legend(figure, panels[0], columns=2)
+
+    return _drawn(2.7, paint, narrow=1.7 * len(points) + 0.4)
+
+
+def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str], unit: str) -> Drawing:
+    """Vertical bars with their intervals in shades from light to dark: a group a row, a bar a name."""
+    groups = list(values)
+    width = 0.84 / len(names)
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for at, (name, shade) in enumerate(zip(names, _shades(len(names)), strict=True)):
+            bars = [values[group][at] for group in groups]
+            places = [index + (at - (len(names) - 1) / 2) * width for index in range(len(groups))]
+            heights = [one.value or 0.0 for one in bars]
+            axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=INK, linewidth=0.4)
+            for place, one in zip(places, bars, strict=True):
+                if one.ends is not None:
+                    axes.plot([place, place], one.ends, color=PALETTE[5], linewidth=1.4)
+        axes.set_xticks(range(len(groups)), groups)
+        axes.set_ylabel(unit)
+        _legend(figure, axes, columns=2 if narrow else 4)
+
+    return _drawn(2.7, paint, narrow=3.0)
+
+
+def runs(
+    values: Mapping[str, Number], holds: Mapping[tuple[str, str], bool], *, chance: Number, measure: str
+) -> Drawing:
+    """A dot and its interval a run, best first, chance as a line with a band; beside it which runs differ.
+
+    holds: by the better run and the other one. A square at the better run's row, in the other's column: full where the
+    difference holds, empty where it may be chance.
+    """
+    names = list(values)
+
+    def paint(figure: Any, narrow: bool) -> None:
+        panels = 2 if holds else 1
+        axes, *more = figure.subplots(panels if narrow else 1, 1 if narrow else panels, squeeze=False).ravel()
+        if chance.value is not None:
+            axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
+        if chance.ends is not None:
+            axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
+        _dots(axes, values, f"{measure}, %")
+        for second in more:
+            for face, kind, label in ((PALETTE[0], True, "difference holds"), (BACK, False, "may be chance")):
+                pairs = [(names.index(b), names.index(a)) for (a, b), held in holds.items() if held is kind]
+                across, down = [one for one, _ in pairs], [one for _, one in pairs]
+                second.scatter(across, down, marker="s", s=30, facecolor=face, edgecolor=PALETTE[0], label=label)
+            second.set_yticks(range(len(names)), names if narrow else [])
+            second.set_ylim(len(names) - 0.4, -0.6)
+            second.set_xticks(range(len(names)), names, rotation=90)
+            second.set_xlim(-0.6, len(names) - 0.4)
+            second.set_xlabel("better than")
+        handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
+        joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
+        figure.legend(*joined, loc="outside lower center", ncols=2 if narrow else 3)
+
+    height = ROW * len(values) + (2.0 if holds else 1.0)
+    return _drawn(height, paint, narrow=2 * height - 0.6 if holds else height)
+
+
+def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
+    """A dot and its interval a row, with a line at nothing."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        _dots(axes, values, unit)
+
+    return _drawn(ROW * len(values) + 0.7, paint)
+
+
+def ranges(
+    values: Mapping[str, Mapping[str, float]],
+    spans: Mapping[str, tuple[float, float] | None],
+    *,
+    spanned: str | None,
+    unit: str,
+) -> Drawing:
+    """A bar from end to end a row, and on it a mark of each kind: `values[kind][row]`, fractions, in percent.
+
+    spans: by row, None for no bar. spanned: what the bars are. More than five kinds are not told apart.
+    """
+    rows = list(spans)
+    marks = (("D", PALETTE[0]), ("<", PALETTE[1]), (">", PALETTE[5]), ("o", PALETTE[2]), ("s", PALETTE[3]))
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for at, ends in enumerate(spans.values()):
+            if ends is not None:
+                low, high = 100 * ends[0], 100 * ends[1]
+                label = spanned if not at else None
+                axes.barh(at, high - low, left=low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
+        for (kind, of), (marker, color) in zip(values.items(), itertools.cycle(marks), strict=False):
+            there = [(100 * of[name], at) for at, name in enumerate(rows) if name in of]
+            axes.scatter(*zip(*there, strict=True), marker=marker, s=26, color=color, label=kind, zorder=3)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        # A mark at the end of a bar is whole.
+        axes.use_sticky_edges = False
+        axes.set_xlabel(unit)
+        axes.grid(axis="x", color=SOFT, linewidth=0.5)
+        _legend(figure, axes, columns=1 if narrow else 4)
+
+    return _drawn(ROW * len(rows) + 1.0, paint, narrow=ROW * len(rows) + 1.6)
+
+
+def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[str], unit: str) -> Drawing:
+    """One horizontal bar a row, stacked from named parts (`parts[row][part]`), its total at the end."""
+    rows = list(parts)
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        left = [0.0] * len(rows)
+        for at, part in enumerate(order):
+            widths = [float(parts[row].get(part, 0)) for row in rows]
+            # Where the colours are used up they come again, striped.
+            color, stripes = PALETTE[at % len(PALETTE)], "/" * (4 * (at // len(PALETTE)))
+            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=BACK, linewidth=0.5, hatch=stripes)
+            left = [start + width for start, width in zip(left, widths, strict=True)]
+        for row, end in zip(rows, left, strict=True):
+            axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")
+        axes.set_xlabel(unit)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        _legend(figure, axes, columns=2 if narrow else 4)
+
+    return _drawn(ROW * len(rows) + 1.2, paint)
+
+
+def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: str) -> Drawing:
+    """A line for each loss, over the steps of a training."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.subplots()
+        for place, (name, points) in enumerate(losses.items()):
+            across, up = [step for step, _ in points], [loss for _, loss in points]
+            axes.plot(across, up, label=name, color=PALETTE[place], linewidth=1.2, marker="o", markersize=2.5)
+        axes.set_xlabel("step")
+        axes.set_ylabel(unit)
+        _legend(figure, axes, columns=len(losses))
+
+    return _drawn(2.4, paint)
+
+
+def _dots(axes: Any, values: Mapping[str, Number], unit: str) -> None:
+    """A dot and its interval a row."""
+    for at, one in enumerate(values.values()):
+        if one.ends is not None:
+            axes.plot(one.ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
+        if one.value is not None:
+            axes.scatter([one.value], [at], s=26, color=PALETTE[0], zorder=3)
+    axes.set_yticks(range(len(values)), list(values))
+    axes.set_ylim(len(values) - 0.4, -0.6)
+    axes.set_xlabel(unit)
+    axes.grid(axis="x", color=SOFT, linewidth=0.5)
+
+
+def _shades(n: int) -> list[tuple[float, float, float]]:
+    steps = [at / max(1, n - 1) for at in range(n)]
+    return [tuple(a + (b - a) * step for a, b in zip(LIGHTEST, DARKEST, strict=True)) for step in steps]  # type: ignore[misc]
+
+
+def _legend(figure: Any, axes: Any, *, columns: int) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def _drawn(height: float, paint: Callable[[Any, bool], None], *, narrow: float | None = None) -> Drawing:
+    return Drawing(
+        _svg(WIDTH, height, lambda figure: paint(figure, False)),
+        _svg(NARROW, height + 0.4 if narrow is None else narrow, lambda figure: paint(figure, True)),
+    )
+
+
+def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
+    """The drawing without what changes from run to run: date, version, random ids."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    buffer = io.StringIO()
+    # Both stand on one page: what one names must not be found in the other.
+    with rc_context(STYLE | {"svg.hashsalt": f"annot {width:g}"}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        paint(figure)
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    for stand_in, color in OF_PAGE.items():
+        text = text.replace(stand_in, color)
+    # The page sets the width; a fixed one in points would overflow a phone.
+    head, _, rest = text.partition(">")
+    return re.sub(r'\s(width|height)="[^"]*"', "", head) + ">" + rest

@@ -1,0 +1,154 @@
+"""The report as LaTeX to `\\input` in a paper: answers, sections and tables, without the drawings.
+
+Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is to
+say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annot.base.templating import render
+from annot.publishing.report.cells import parts, text
+from annot.publishing.report.document import Document, Section, Table
+from annot.publishing.report.latex_text import escape, inline
+
+LONGEST_FLOAT = 30
+"""Lines of a table that surely stand on one page; more become a `longtable`."""
+LONGEST_NOTES = 1500
+"""Characters below a table that still float with it; more would break the page, or not break at all."""
+PROSE = 24
+"""Characters from which on a column of names or words is set as a paragraph."""
+
+
+class Size(NamedTuple):
+    """A font size: the digits that a line of 16 cm holds, how far apart columns (points) and rows (lines) stand."""
+
+    name: str
+    room: float
+    apart: float
+    stretch: float
+
+
+SIZES = (
+    Size("small", 94, 3, 0.95),
+    Size("footnotesize", 102, 3, 0.9),
+    Size("scriptsize", 110, 3, 0.8),
+    Size("tiny", 130, 2.2, 0.65),
+)
+NARROW = frozenset(".,:;'|()[]!ijlt ")
+"""Letters that take about half the room of a digit."""
+REASON = 45
+"""The same for a column of numbers, in which a reason may stand where there is none."""
+GAP = 1.5
+"""Digits between two columns."""
+NARROWEST = 0.2
+"""Of a line: what a column of words has at least."""
+
+
+class TableAsSet(NamedTuple):
+    """A table as `report.tex.j2` sets it, in text that is LaTeX."""
+
+    of: Table
+    title: str
+    """The first sentence of its caption, not escaped yet."""
+    label: str
+    columns: str
+    rows: tuple[tuple[str, ...], ...]
+    size: Size
+    below: list[str]
+    floats: bool
+
+
+def latex(document: Document) -> str:
+    """The document in its order; every table has a label made of section and number."""
+    helpers = {
+        "set": _set,
+        "line": _row,
+        "braced": lambda text: f"{{{escape(text)}}}",
+        "escape": escape,
+        "inline": inline,
+    }
+    return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
+
+
+def _set(section: Section, precise: bool) -> list[TableAsSet]:
+    """The tables of a section."""
+    return [
+        _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
+        for number, one in enumerate(section.tables, start=1)
+    ]
+
+
+def _table(one: Table, *, label: str, precise: bool) -> TableAsSet:
+    """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
+    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in one.rows)
+    if _across(one, rows) > SIZES[-2].room:
+        rows = tuple(line for row in one.rows for line in _intervals_below(row, precise=precise))
+    size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
+    title, rest = _first_sentence(one.caption)
+    below = [inline(note) for note in (*([rest] if rest else []), *one.notes)]
+    below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
+    floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
+    return TableAsSet(one, title, label, _columns(one, rows, size), rows, size, below, floats)
+
+
+def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
+    """Names to the left, numbers to the right; columns of many words share the line that the others leave.
+
+    The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
+    """
+    widths = _widths(one, rows)
+    prose = [at for at, width in enumerate(widths) if width > _widest(one, at)]
+    of_prose = sum(widths[at] for at in prose)
+    others = sum(width + GAP for at, width in enumerate(widths) if at not in prose)
+    free = max(NARROWEST, min(0.94 - others / size.room, (of_prose + GAP) / size.room))
+    columns = []
+    for at, width in enumerate(widths):
+        if at in prose:
+            part = rf"{free * width / of_prose:.2f}\linewidth"
+            columns.append(rf">{{\{size.name}\raggedright\arraybackslash}}p{{{part}}}")
+        else:
+            columns.append(rf">{{\{size.name}}}{'l' if at < one.numeric_from else 'r'}")
+    return "".join(columns)
+
+
+def _across(one: Table, rows: Sequence[Sequence[str]]) -> float:
+    """How wide the table is, in digits; a column of words can do with `PROSE`."""
+    widths = _widths(one, rows)
+    return sum(min(_widest(one, at), width) + GAP for at, width in enumerate(widths))
+
+
+def _widest(one: Table, at: int) -> int:
+    """The digits from which on a column is set as a paragraph: numbers only where words stand in their place."""
+    return PROSE if at < one.numeric_from else REASON
+
+
+def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
+    """The width of each column in digits."""
+    lines = (one.headings, *rows)
+    return [
+        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[at]) for line in lines)
+        for at in range(len(one.headings))
+    ]
+
+
+def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:
+    """The row without its intervals, and under it a row of these."""
+    figures, intervals = zip(*(parts(cell, precise=precise) for cell in row), strict=True)
+    return [figures, intervals] if any(intervals) else [figures]
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    first, _, rest = re.sub(r"(?<=[.:;]) ", "\0", text, count=1).partition("\0")
+    if not rest:
+        return first, ""
+    return re.sub("[:;]$", ".", first), rest[0].upper() + rest[1:]
+
+
+def _row(cells: Sequence[str]) -> str:
+    line = " & ".join(escape(cell) for cell in cells)
+    # After the end of a row LaTeX takes a star or a bracket for a part of its command.
+    return f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\"

@@ -1,0 +1,64 @@
+"""The files of the report: the page, the same as Markdown, its tables as LaTeX, and what was measured as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from annot.base.stats.values import Undefined
+from annot.measuring.results import agreement_file, assessor_effect_file, evaluation_file
+from annot.publishing.report.html import page
+from annot.publishing.report.latex import latex
+from annot.publishing.report.markdown import markdown
+from annot.publishing.report.sections import document
+from annot.publishing.report.study import Study
+from annot.study.workspace import Workspace, sha256_of
+
+REPORT_FILE = "report.html"
+CHAIN = (
+    "corpus/manifest.json",
+    "corpus/citations/manifest.json",
+    "pools/rankings/manifest.json",
+    "pools/manifest.json",
+    "pools/plan.jsonl",
+    "exports/decisions.jsonl",
+    "exports/qrels.txt",
+    "exports/query_papers.tsv",
+    "exports/agreement.json",
+    "exports/evaluation.json",
+    "exports/assessor-effect.json",
+)
+
+
+def report_files(study: Study) -> dict[str, str]:
+    """The files by name. Evaluation is among them when there are qrels and runs; else the page says what is missing.
+
+    Nothing is written: a template that does not hold leaves everything as it was.
+    """
+    ws = study.snapshot.ws
+    files = dict(_measured(ws, study))
+    made = document(study, chain=tuple(_chain(ws, files)))
+    pages = {"report.md": markdown(made), "report.tex": latex(made)}
+    return files | pages | {REPORT_FILE: page(made, overrides=ws.root / "templates")}
+
+
+def _measured(ws: Workspace, study: Study) -> Iterator[tuple[str, str]]:
+    """The files with the figures that stand in the report."""
+    found = [agreement_file(ws, study.agreement)]
+    if not isinstance(study.evaluated, Undefined):
+        found.append(evaluation_file(ws, study.evaluated))
+    if not isinstance(study.effect, Undefined):
+        found.append(assessor_effect_file(ws, study.effect))
+    for path, text in found:
+        yield path.name, text
+
+
+def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The hash of every file of the chain, as it will be."""
+    for name in CHAIN:
+        made = files.get(PurePosixPath(name).name)
+        if made is not None:
+            yield name, hashlib.sha256(made.encode()).hexdigest()
+        elif (ws.root / name).is_file():
+            yield name, sha256_of(ws.root / name)

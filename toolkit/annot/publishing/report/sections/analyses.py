@@ -1,0 +1,141 @@
+"""The runs from the sides that CSFCube looks from: two facets of a paper, methods outside the pools, errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from annot.base.stats.clustered import share_of_counts
+from annot.base.stats.values import Undefined
+from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
+from annot.measuring.evaluation.facets_of_papers import on_facets
+from annot.measuring.evaluation.pooled_methods import best_of_each
+from annot.publishing.report import figures
+from annot.publishing.report.cells import MEASURE, POINTS, number
+from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.study import Study
+from annot.publishing.report.verdict import best, figure
+from annot.publishing.report.words import sentence, table
+from annot.study.error_kinds import read_kinds
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """One section, where there are runs."""
+    evaluated = study.evaluated
+    if not isinstance(evaluated, Undefined):
+        blocks = (*_facets(study, evaluated), *_pooled(study, evaluated), _errors(study), *_kinds(study))
+        yield Section("analyses", "Runs: facets, pools and errors", (), blocks)
+
+
+def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
+    """The best run on each paper that has several facets."""
+    leader = best(evaluated)
+    assert leader is not None
+    queries = {query.query_id: query for query in study.queries}
+    measured = evaluated.evaluations[leader.tag][evaluated.convention].queries
+    papers = on_facets(
+        {one.query_id: one.values[leader.measure] for one in measured},
+        facets=study.snapshot.facets,
+        papers={query_id: query.paper_id for query_id, query in queries.items()},
+    )
+    if not papers:
+        return
+    named: dict[str, Any] = {"measure": leader.measure, "run": leader.tag, "n": len(papers), "papers": papers}
+    facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
+    yield Figure(
+        sentence("analyses.facets_figure", **named),
+        figures.ranges(
+            {name: {one.paper_id: one.values[name] for one in papers if name in one.values} for name in facets},
+            {one.paper_id: (min(one.values.values()), max(one.values.values())) for one in papers},
+            spanned=None,
+            unit=f"{leader.measure}, %",
+        ),
+        sentence("analyses.facets_drawn", **named),
+    )
+    rows = [
+        {
+            "paper_id": one.paper_id,
+            "figures": [number(one.values.get(name), MEASURE) for name in facets],
+            "difference": number(one.spread, POINTS),
+        }
+        for one in papers
+    ]
+    yield table("analyses.facets", rows, facets=facets, **named)
+
+
+def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
+    """Runs of the methods that drew the pools against the others, where there are both."""
+    drew = dict.fromkeys(method for pool in study.pools.values() for method in pool.methods) if study.pooled else {}
+    compared = {(one.facet, frozenset((one.run_a, one.run_b))): one for one in evaluated.comparisons}
+    rows = []
+    for facet in dict.fromkeys(line.facet for line in evaluated.lines):
+        lines = {
+            line.run: line
+            for line in evaluated.lines
+            if (line.convention, line.facet) == (evaluated.convention, facet)
+            and line.run != CHANCE
+            and not line.demonstration
+        }
+        found = best_of_each({run: line.values[evaluated.measure] for run, line in lines.items()}, drew)
+        comparison = compared.get((facet, frozenset((found.pooled or "", found.other or ""))))
+        if comparison is None:
+            continue
+        sign = 1 if comparison.run_a == found.pooled else -1
+        ends = comparison.interval
+        if sign < 0 and not isinstance(ends, Undefined):
+            ends = replace(ends, low=-ends.high, high=-ends.low)
+        rows.append(
+            {
+                "facet": facet,
+                "best": found,
+                "figures": [figure(lines[run], evaluated.measure) for run in found if run is not None],
+                "difference": number(sign * comparison.difference, POINTS, ends),
+                "p": comparison.p_corrected,
+            }
+        )
+    if rows:
+        yield table("analyses.pooled", rows, measure=evaluated.measure, figures=["Its figure", "The other's"])
+
+
+def _errors(study: Study) -> Table:
+    """How often each run goes wrong on each facet."""
+    facets, relevant_from = study.snapshot.facets, study.settings.evaluation.relevant_from
+    cases = Counter(
+        (case.run, case.query_id, case.error)
+        for case in error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
+    )
+    relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
+    judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda one: (facets[one], one))
+    rows = []
+    for facet in dict.fromkeys(facets[query_id] for query_id in judged):
+        for run, rankings in study.runs.items():
+            ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
+            if ranked:
+                first_fifth = {query_id: len(rankings[query_id]) // ONE_IN for query_id in ranked}
+                possible: dict[Error, Mapping[str, int]] = {NEAR_TOP: first_fifth, FAR_DOWN: relevant}
+                shares = [
+                    share_of_counts(
+                        [cases[run, query_id, error] for query_id in ranked],
+                        [of[query_id] for query_id in ranked],
+                        level=study.settings.agreement.level,
+                        papers=[study.snapshot.papers[query_id] for query_id in ranked],
+                    )
+                    for error, of in possible.items()
+                ]
+                rows.append({"facet": facet, "run": run, "near_top": shares[0], "far_down": shares[1]})
+    return table("analyses.errors", rows, relevant_from=relevant_from)
+
+
+def _kinds(study: Study) -> Iterator[Table]:
+    """What kinds of error the lead found."""
+    given = Counter(
+        (kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in read_kinds(study.snapshot.ws).items()
+    )
+    if given:
+        facets = [name for name in study.settings.facets if any(facet == name for _, facet in given)]
+        kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == one for one, _ in given)]
+        rows = [{"kind": kind, "counts": [given[kind, facet] for facet in facets]} for kind in kinds]
+        yield table("analyses.kinds", rows, facets=facets)

@@ -1,0 +1,215 @@
+"""The assessors: against each other, the final grades and themselves, how they work, and why they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from annot.base.stats.values import Share, Undefined
+from annot.measuring.diagnosis.dawid_skene import MAX_STEPS
+from annot.measuring.diagnosis.drift import Drift, papers_needed
+from annot.measuring.diagnosis.items import order_of_hard
+from annot.measuring.diagnosis.overview import Diagnosed, Looked
+from annot.publishing.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
+from annot.publishing.report.document import Section, Table
+from annot.publishing.report.words import sentence, sentences, table
+
+COMMAND = "annot agreement assessors"
+MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
+"""So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
+has all."""
+UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
+CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": Kind(2, 2)}
+"""How a change that could have been found is printed."""
+
+
+def appendix(looked: Looked) -> Section:
+    """How each assessor judges, and what their disagreement is made of."""
+    return Section("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
+
+
+def told(looked: Looked) -> tuple[str, ...]:
+    """The findings."""
+    return (*findings(looked), *changes(looked))
+
+
+def method(looked: Looked) -> tuple[str, ...]:
+    """What else is to know of the tables."""
+    return (*_model_told(looked.diagnosed), *_missing(looked.diagnosed))
+
+
+def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
+    """Everything that is measured of assessors. queries: show hard candidates of these only, and all of them.
+
+    What was not asked, or not timed, has no table.
+    """
+    found = looked.diagnosed
+    for one in (*_grades(found), *_why(found, queries), *_model(found), *_work(looked)):
+        if one.rows:
+            cut = _cut(MOST_ROWS, len(one.rows), "rows")
+            yield replace(one, rows=one.rows[:MOST_ROWS], notes=(*one.notes, *cut))
+
+
+def findings(looked: Looked) -> tuple[str, ...]:
+    """What was found of single assessors and of the guidelines; that nothing was is said too."""
+    found = looked.diagnosed.diagnosis
+    return sentences("assessors.findings", diagnosis=found, power=looked.power, undefined=isinstance(found, Undefined))
+
+
+def changes(looked: Looked) -> tuple[str, ...]:
+    """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
+    changed = [drift for drift in looked.drifts if drift.changed]
+    beyond = [drift for drift in looked.drifts if drift.axis == "position" and _beyond(drift)]
+    needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
+    return sentences(
+        "assessors.changes",
+        changes=[(one, [(level, number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
+        runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
+        power=looked.power,
+        detectable=_detectable_range(looked),
+        never=sorted({drift.assessor for drift in beyond}),
+        needed=needed,
+        short=any(drift.queries < needed for drift in beyond),
+    )
+
+
+def _model_told(found: Diagnosed) -> tuple[str, ...]:
+    fitted = found.dawid_skene
+    return sentences(
+        "assessors.model",
+        fitted=fitted,
+        prevalence=[(grade, number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
+        same=_share(fitted.same),
+        baseline=number(fitted.baseline.value, PERCENT),
+        by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
+        reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
+        steps=f"{MAX_STEPS:,}",
+    )
+
+
+def _missing(found: Diagnosed) -> tuple[str, ...]:
+    some = [one for one in found.missing if one.asked > one.graded]
+    return sentences("assessors.missing", policy=found.policy, some=some)
+
+
+def _grades(found: Diagnosed) -> Iterator[Table]:
+    """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
+    met = found.matrix
+    without = [(f"{pair.first} and {pair.second}", pair.coefficient) for pair in met]
+    yield table("assessors.between", met, notes=_reasons(without))
+    rows = [
+        {"pair": pair, "grade": grade, "row": row}
+        for pair in met[:MOST_PAIRS]
+        for grade, row in zip(found.scale, pair.table, strict=True)
+    ]
+    cut = _cut(MOST_PAIRS, len(met), "pairs of assessors")
+    yield table("assessors.between-grades", rows, notes=cut, scale=found.scale)
+    severity = {one.assessor: one.severity for one in found.severities}
+    reasons = _reasons(("", one.same.value) for one in found.against_final)
+    yield table("assessors.against-final", found.against_final, notes=reasons, severity=severity)
+    rows = [
+        {"of": one, "grade": grade, "row": row}
+        for one in found.against_final
+        if not isinstance(one.table, Undefined)
+        for grade, row in zip(found.scale, one.table, strict=True)
+    ]
+    yield table("assessors.against-final-grades", rows, gave=[f"Gave {grade}" for grade in found.scale])
+    yield table("assessors.repeats", found.self_consistency)
+
+
+def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
+    """What disagreement is made of, and the hardest candidates: of all, or all that are known of some queries."""
+    notes = _cut(MOST_PAIRS, len(found.matrix), "pairs of assessors")
+    yield table("assessors.parts", found.matrix[:MOST_PAIRS], notes=notes)
+    if isinstance(found.diagnosis, Undefined):
+        return
+    hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
+    hard.sort(key=order_of_hard)
+    shown = hard if queries else hard[:MOST_HARD]
+    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
+    yield table("assessors.hardest", shown, notes=cut)
+
+
+def _model(found: Diagnosed) -> Iterator[Table]:
+    """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
+    fitted = found.dawid_skene
+    doubt = () if fitted.converged else sentences("assessors.provisional", steps=f"{MAX_STEPS:,}")
+    rows = [
+        {"assessor": name, "grade": grade, "row": [number(rate, PERCENT) for rate in row]}
+        for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
+        for grade, row in zip(found.scale, rates, strict=True)
+    ]
+    cut = _cut(MOST_PAIRS, len(fitted.errors), "assessors")
+    yield table("assessors.dawid-skene", rows, notes=(*cut, *doubt), scale=found.scale)
+    if not isinstance(fitted.same.value, Undefined):
+        cut = _cut(MOST_DEPARTURES, len(fitted.departures), "pairs")
+        yield table("assessors.departures", fitted.departures[:MOST_DEPARTURES], notes=(*cut, *doubt))
+
+
+def _work(looked: Looked) -> Iterator[Table]:
+    """How long a pair takes, the longest run of one grade, and each assessor in both halves of the queries."""
+    timed = [pace for pace in looked.paces if pace.n]
+    if timed:
+        yield table("assessors.pace", timed, fence=looked.fence, rule=timed[0].rule)
+    yield table("assessors.streaks", looked.streaks, order=looked.order)
+    drifts = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
+    yield table(
+        "assessors.change-sizes",
+        drifts,
+        order=looked.order,
+        power=looked.power,
+        unit=UNIT,
+        kind=_kind,
+        detectable=_detectable,
+    )
+
+
+def _detectable_range(looked: Looked) -> list[tuple[str, str]]:
+    """By measure, the least and the largest change that could have been found."""
+    found = []
+    for measure in ("severity", "agreement", "speed"):
+        sizes = sorted(
+            (drift for drift in looked.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
+            key=lambda one: (one.detectable, one.assessor),
+        )
+        if sizes:
+            ends = dict.fromkeys((_detectable(sizes[0]), _detectable(sizes[-1])))
+            found.append((measure, " to ".join(ends)))
+    return found
+
+
+def _beyond(one: Drift) -> bool:
+    """Whether it was tested, but no change of any size could have been found."""
+    return bool(one.levels) and isinstance(one.detectable, Undefined)
+
+
+def _detectable(one: Drift) -> str:
+    if isinstance(one.detectable, Undefined):
+        return NONE
+    unit = {"speed": "times as long", "agreement": "points", "severity": "grades"}[one.measure]
+    return f"{number(one.detectable, CHANGE[one.measure])} {unit}"
+
+
+def _kind(one: Drift) -> Kind:
+    return SECONDS if one.measure == "speed" else Kind(2, 2)
+
+
+def _share(one: Share) -> Number:
+    return measured(one, SHARE)
+
+
+def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:
+    return (
+        sentences("assessors.cut", shown=most, of=of, what=what, command=f"{COMMAND} {before}--json")
+        if most < of
+        else ()
+    )
+
+
+def _reasons(values: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Why figures have no value, one sentence each."""
+    return tuple(
+        sentence("assessors.undefined", who=who, reason=value.reason)
+        for who, value in values
+        if isinstance(value, Undefined)
+    )

@@ -1,0 +1,63 @@
+"""The queries and the pools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from annot.pools.pooling import CITED, shares, versions_of
+from annot.publishing.report import figures
+from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence, sentences, table
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """What was judged; a study that was judged in another tool may have no corpus and no pools here."""
+    yield Section("queries", "Queries", sentences("collection.queries", study=study), (_queries(study),))
+    if study.pools:
+        yield _pools(study)
+
+
+def _queries(study: Study) -> Table:
+    per_facet = Counter(query.facet for query in study.queries)
+    # Queries of imported judgements have no sentences where their papers are not here.
+    labelled = any(query.sentences for query in study.queries)
+    rows = [
+        {"facet": facet, "labels": [", ".join(labels)] if labelled else [], "queries": per_facet[facet]}
+        for facet, labels in study.settings.facets.items()
+        if per_facet[facet]
+    ]
+    headings = ["Sentence labels"] if labelled else []
+    return table("collection.queries", rows, labelled=labelled, label_headings=headings)
+
+
+def _pools(study: Study) -> Section:
+    pools = study.pools.values()
+    names = dict.fromkeys(method for pool in pools for method in pool.methods)
+    order = sorted(names, key=lambda name: (name != CITED, name))
+    drawn = {paper: Counter(entry.drawn.method for entry in pool.entries) for paper, pool in study.pools.items()}
+    totals = Counter[str]()
+    deepest: dict[str, int] = {}
+    for pool in pools:
+        for share in shares(pool):
+            totals[share.method] += share.drawn
+            if share.deepest is not None:
+                deepest[share.method] = max(deepest.get(share.method, 0), share.deepest)
+    by_method = table("collection.pools", order, drawn=totals, documents=totals.total(), deepest=deepest)
+    quotas: dict[str, set[int]] = {}
+    for pool in pools:
+        quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
+    sizes = sorted(len(pool.entries) for pool in pools)
+    values = {"sizes": sizes, "quotas": {mode: sorted(of) for mode, of in sorted(quotas.items())}, "study": study}
+    values["versions"] = versions_of(pools)
+    bars = {paper: {name: float(n) for name, n in parts.items()} for paper, parts in drawn.items()}
+    figure = Figure(
+        sentence("collection.pools_figure"),
+        figures.stacked_bars(bars, order=order, unit="documents"),
+        sentence("collection.pools_drawn", sizes=sizes),
+    )
+    # The table first: a tall figure that does not fit on the sheet would leave it half empty.
+    told = (*sentences("collection.pools", **values), *sentences("collection.origins", origins=study.origins))
+    told += sentences("runs.few_abstracts", few=study.origins.few_abstracts)
+    return Section("pools", "Pools", told, (by_method, figure))

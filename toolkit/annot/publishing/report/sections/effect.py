@@ -1,0 +1,130 @@
+"""The effect of the assessor: how each one grades, and whether the comparison of runs depends on who judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from annot.base.stats.values import Undefined
+from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.assessor_effect.regrading import FINAL
+from annot.publishing.report import figures
+from annot.publishing.report.cells import GRADES, MEASURE, measured, number
+from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.sections.assessors import findings
+from annot.publishing.report.study import Study
+from annot.publishing.report.verdict import robustness, same_order, tau
+from annot.publishing.report.words import sentence, sentences, table
+
+
+def body(study: Study) -> Section:
+    """Who is strict or lenient, and what that does to the runs."""
+    blocks: list[Table | Figure] = []
+    diagnosed = study.diagnosed.diagnosed
+    severity = {one.assessor: one.severity for one in diagnosed.severities}
+    if any(not isinstance(one.value, Undefined) for one in severity.values()):
+        drawn = {name: measured(one, GRADES) for name, one in severity.items()}
+        said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
+        blocks.append(
+            Figure(
+                sentence("effect.severity_figure", bracketed=any(one.ends for one in drawn.values())),
+                figures.forest(drawn, unit="severity, in grades"),
+                said,
+            )
+        )
+    found = study.effect
+    if isinstance(found, Undefined):
+        told = sentences("effect.unknown", reason=found.reason)
+    else:
+        blocks.append(
+            Figure(
+                sentence("effect.figure", effect=found),
+                figures.ranges(
+                    {grading(one.name): one.means for one in found.rankings[:3]},
+                    {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means},
+                    spanned="random assessor per pair, middle 95%",
+                    unit=_unit(found),
+                ),
+                sentence("effect.drawn", effect=found),
+            )
+        )
+        blocks.append(ranges(found))
+        told = sentences("effect.body", **_values(found, study))
+    return Section("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """The runs under each grading, and how their orders compare."""
+    found = study.effect
+    if not isinstance(found, Undefined):
+        yield Section("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
+
+
+def method(found: AssessorEffect) -> tuple[str, ...]:
+    """Whose grades are whose, and what is compared."""
+    return sentences("effect.method", effect=found, tau=tau(found))
+
+
+def terminal(found: AssessorEffect) -> list[Table]:
+    """What `annot assessor-effect` prints."""
+    return [ranges(found), *orders(found)]
+
+
+def ranges(found: AssessorEffect) -> Table:
+    """Each run under the final grades, the two assessors of each pair, and a random one of them."""
+    whole = {ranking.name: ranking.means for ranking in found.rankings if len(ranking.queries) == len(found.queries)}
+    rows = [
+        {
+            "tag": tag,
+            "means": [number(means[tag], MEASURE) for means in whole.values()],
+            "span": found.random_assessors.means.get(tag),
+        }
+        for tag in whole[FINAL]
+    ]
+    return table("effect.ranges", rows, effect=found, gradings=[grading(name) for name in whole])
+
+
+def grading(name: str) -> str:
+    """Whose grades these are."""
+    return f"{name} grades" if name == FINAL else f"assessor {name}"
+
+
+def orders(found: AssessorEffect) -> Iterator[Table]:
+    """The runs in order under each grading, and each comparison of two gradings."""
+    yield table("effect.orders", ranking_rows(found), effect=found)
+    yield table("effect.tau", found.comparisons, effect=found)
+
+
+def ranking_rows(found: AssessorEffect) -> list[tuple[object, ...]]:
+    """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
+    only, below it the final grades on the same."""
+    against_final = {comparison.first: comparison for comparison in found.comparisons if comparison.second == FINAL}
+    rows: list[tuple[object, ...]] = []
+    for one in found.rankings:
+        rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
+        if len(one.queries) < len(found.queries):
+            same = against_final[one.name].means[FINAL]
+            rows.append((f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
+    return rows
+
+
+def _order(means: Mapping[str, float]) -> str:
+    """`b 61.20, a 58.03 = c 58.03`."""
+    text, last = "", None
+    for tag, mean in means.items():
+        text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"
+        last = mean
+    return text
+
+
+def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
+    twice = study.agreement.groups[-1].n_pairs
+    return {
+        "effect": found,
+        "tau": tau(found),
+        "robustness": robustness(found, study.evaluated, judged_twice=twice),
+        "same_order": same_order(found),
+    }
+
+
+def _unit(found: AssessorEffect) -> str:
+    return f"{found.settings.measure}, %"

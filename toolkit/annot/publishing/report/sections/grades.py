@@ -1,0 +1,212 @@
+"""The grades: final ones by facet, those of each assessor, what two facets and citations have to do with them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from annot.base.stats.clustered import mean_interval, share_of_counts
+from annot.measuring.agreement.tables import TOGETHER
+from annot.pools.pooling import CITED
+from annot.publishing.report import figures
+from annot.publishing.report.cells import MEAN, SHARE, Number, measured, number
+from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence, sentences, table
+
+ByQuery = Mapping[str, Counter[int | None]]
+"""How often each grade was given on each query; None counts answers without a grade."""
+
+
+def body(study: Study) -> Section:
+    """The final grades of each facet."""
+    final = _final(study)
+    if not final:
+        return Section("grades", "Grades", sentences("grades.none"))
+    names = study.settings.scale.names
+    shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
+    caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
+    drawing = Figure(
+        caption,
+        figures.grouped_bars(
+            {facet: found for facet, found in shares.items() if facet != TOGETHER or len(shares) == 1},
+            names=[f"{grade} {name}" for grade, name in enumerate(names)],
+            unit="% of pairs",
+        ),
+        "; ".join(
+            f"{facet}: " + ", ".join(f"{name} {one}" for name, one in zip(names, found, strict=True))
+            for facet, found in shares.items()
+        ),
+    )
+    lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
+    return Section("grades", "Grades", told, (drawing, final_grades(study)))
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """What the assessors gave, and the final grades from three sides."""
+    given = _counted(
+        (judgement.query_id, judgement.assessor, judgement.grade)
+        for judgement in study.judgements
+        if not judgement.flags
+    )
+    told = sentences("grades.judging", study=study)
+    table_of_given = table("grades.given-grades", _rows(given, study), grades=_names(study))
+    yield Section("judgements", "Judgements of each assessor", told, (table_of_given,))
+    if study.decisions:
+        sizes = Counter(decision.query_id for decision in study.decisions)
+        papers = study.snapshot.papers
+        told = sentences(
+            "grades.settled",
+            pairs=len(study.decisions),
+            queries=len(sizes),
+            papers=len({papers[name] for name in sizes}),
+        )
+        blocks = (_per_query(study), *_across_facets(study), *_cited(study))
+        yield Section("final-grades", "Final grades", told, blocks)
+
+
+def final_grades(study: Study) -> Table:
+    """The final grades of each facet and of all."""
+    return table("grades.grades", _rows(_final(study), study), grades=_names(study))
+
+
+def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
+    facet_of = {query.query_id: query.facet for query in study.queries}
+    final = _counted((decision.query_id, facet_of[decision.query_id], decision.grade) for decision in study.decisions)
+    if len(final) > 1:
+        final[TOGETHER] = {query_id: counts for of in final.values() for query_id, counts in of.items()}
+    return final
+
+
+def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[str, Counter[int | None]]]:
+    """Grades by whom or what they are of, then by query, from (query, of whom, grade)."""
+    found: dict[str, dict[str, Counter[int | None]]] = {}
+    for query_id, of, grade in grades:
+        found.setdefault(of, {}).setdefault(query_id, Counter())[grade] += 1
+    return dict(sorted(found.items()))
+
+
+def _rows(of: Mapping[str, ByQuery], study: Study) -> list[dict[str, object]]:
+    """Of each facet or assessor the queries, the pairs, and the share of each grade."""
+    rows: list[dict[str, object]] = []
+    for name, by_query in of.items():
+        counts = _total(by_query)
+        grades = [grade for grade in counts.elements() if grade is not None]
+        rows.append(
+            {
+                "of": name,
+                "queries": len(by_query),
+                "pairs": counts.total(),
+                "shares": _shares(by_query, study),
+                "low": _share_of(by_query, study.settings.scale.grades[:2], study),
+                "without": counts[None],
+                "mean": number(sum(grades) / len(grades) if grades else None, MEAN),
+            }
+        )
+    return rows
+
+
+def _per_query(study: Study) -> Table:
+    rows = []
+    for facet, members in _final(study).items():
+        for least in study.settings.scale.grades[1:]:
+            counts = {
+                name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
+                for name, of in members.items()
+            }
+            rows.append(
+                {
+                    "facet": facet,
+                    "least": least,
+                    "counts": list(counts.values()),
+                    "mean": _mean(counts, study, most=max(of.total() for of in members.values())),
+                    "share": _share(counts, {name: of.total() for name, of in members.items()}, study),
+                    "pairs": _total(members).total(),
+                }
+            )
+    return table("grades.relevant", rows)
+
+
+def _across_facets(study: Study) -> Iterator[Table]:
+    """For two facets of one paper: how often a candidate has each two grades."""
+    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    graded: dict[str, dict[tuple[str, str], int]] = {}
+    for decision in study.decisions:
+        paper_id, facet = paper_of[decision.query_id]
+        graded.setdefault(facet, {})[paper_id, decision.doc_id] = decision.grade
+    scale = study.settings.scale
+    for first, second in itertools.combinations([name for name in study.settings.facets if name in graded], 2):
+        shared = sorted(graded[first].keys() & graded[second].keys())
+        if not shared:
+            continue
+        counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
+        yield table(
+            "grades.across",
+            [
+                {"of": f"{first} {name}", "counts": [counts[grade, other] for other in scale.grades]}
+                for grade, name in enumerate(_names(study))
+            ],
+            first=first,
+            second=second,
+            candidates=len(shared),
+            papers=len({paper for paper, _ in shared}),
+            corner=[f"{first} \\ {second}"],
+            grades=[f"{second} {grade}" for grade in scale.grades],
+        )
+
+
+def _cited(study: Study) -> Iterator[Table]:
+    """What grades the papers get that the query paper cites."""
+    cited = {
+        (paper_id, entry.doc_id)
+        for paper_id, pool in study.pools.items()
+        for entry in pool.entries
+        if entry.drawn.method == CITED
+    }
+    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    counts = _counted(
+        (decision.query_id, paper_of[decision.query_id][1], decision.grade)
+        for decision in study.decisions
+        if (paper_of[decision.query_id][0], decision.doc_id) in cited
+    )
+    if counts:
+        lowest, second, *_ = study.settings.scale.grades
+        together = [f"{lowest} or {second}"]
+        yield table("grades.cited", _rows(counts, study), grades=_names(study), lowest_two=together)
+
+
+def _names(study: Study) -> list[str]:
+    return [f"{grade} {name}" for grade, name in enumerate(study.settings.scale.names)]
+
+
+def _shares(by_query: ByQuery, study: Study) -> list[Number]:
+    return [_share_of(by_query, (grade,), study) for grade in study.settings.scale.grades]
+
+
+def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
+    """The share of pairs that have one of `grades`."""
+    hits = {name: sum(of[grade] for grade in grades) for name, of in by_query.items()}
+    return _share(hits, {name: of.total() for name, of in by_query.items()}, study)
+
+
+def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
+    """The share of all pairs, with whole query papers as the units of chance."""
+    papers = [study.snapshot.papers[name] for name in hits]
+    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
+    return measured(share, SHARE)
+
+
+def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
+    """The mean over queries of what is `most` in one of them, with its interval."""
+    values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
+    papers = [study.snapshot.papers[query_id] for query_id in sorted(counts)]
+    interval = mean_interval(values, level=study.level, least=0, most=most, papers=papers)
+    return number(float(values.mean()), MEAN, interval)
+
+
+def _total(by_query: ByQuery) -> Counter[int | None]:
+    return sum(by_query.values(), Counter[int | None]())

@@ -1,0 +1,221 @@
+"""The page that a lead leaves open while people judge: one HTML file that reloads itself and asks nothing of a network.
+
+It shows no grade, and no figure from which the grade of a pair follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from annot.base.stats.values import Estimate, Undefined, Value
+from annot.base.templating import render
+from annot.judging.by_day import ByDay, PersonByDay
+from annot.judging.progress import Look
+from annot.labelstudio.studio_records import project_url
+from annot.measuring.agreement.coefficients import TITLES
+from annot.measuring.forecast.outlook import AssessorForecast
+from annot.publishing.report import cells
+from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
+from annot.publishing.report.text import share_done
+from annot.publishing.report.words import capitalised
+from annot.store.projects import Project, Round
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
+
+LEAST_PAPERS = 6
+"""Query papers with complete pairs from which on agreement is shown."""
+MISSED = 3
+"""Intervals without a new page after which it says that it is no longer updated."""
+TEMPLATE = "status.html.j2"
+NOTHING = PersonByDay((), 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What `annot status` says of the study besides its counts."""
+
+    next: str
+    """The command that comes next; "" where there is none."""
+    why: str
+    notices: tuple[str, ...]
+    """What a person should look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One person on the page."""
+
+    name: str
+    role: str
+    done: int
+    of: int | None
+    """None where it is not known how much there will be."""
+    days: tuple[int, ...]
+    last: datetime | None
+    left: bool
+    links: tuple[str, ...]
+    forecast: AssessorForecast | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How many of the planned pairs are in one state."""
+
+    kind: str
+    label: str
+    n: int
+
+
+def page(
+    snapshot: Snapshot,
+    look: Look | None,
+    days: ByDay,
+    said: Said,
+    *,
+    now: datetime,
+    every: float,
+    papers: int,
+    trouble: str,
+    overrides: Path | None,
+) -> str:
+    """The page. look: None where nothing is planned. now: in the lead's time zone.
+
+    every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
+    """
+    settings = snapshot.ws.settings
+    assessors = _assessors(snapshot, look, days)
+    adjudicators = _adjudicators(snapshot, days)
+    return render(
+        TEMPLATE,
+        {
+            "title": settings.collection.title,
+            "look": look,
+            "days": days,
+            "said": said,
+            "now": now,
+            "every": every,
+            "missed": MISSED,
+            "trouble": trouble,
+            "papers": papers,
+            "least_papers": LEAST_PAPERS,
+            "per_pair": snapshot.outcome.per_pair,
+            "assessors": assessors,
+            "adjudicators": adjudicators,
+            "busiest": max((n for one in (*assessors, *adjudicators) for n in one.days), default=0),
+            "parts": parts_of(snapshot.outcome),
+            "n_pairs": len(snapshot.outcome.planned),
+            "other_projects": _others(snapshot),
+            "level": settings.forecast.level,
+            "titles": TITLES,
+            "capitalised": capitalised,
+            "share_done": share_done,
+            "figure": _figure,
+            "ends": _ends,
+            "missing": _missing,
+            "day": day,
+            "date_of": date.fromisoformat,
+            "moment": lambda at: moment(at, now),
+            "coefficient": lambda one: number(one.median, coefficient(one.coefficient), one.interval),
+            **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
+        },
+        overrides=overrides,
+    )
+
+
+def parts_of(outcome: Outcome) -> tuple[Part, ...]:
+    """The planned pairs by how far they are; together they are all."""
+    settled = outcome.adjudications.keys() & outcome.planned.keys()
+    agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
+    short = set(outcome.short)
+    found = (
+        Part("agreed", "agreed", len(agreed)),
+        Part("settled", "settled by an adjudicator", len(settled)),
+        Part("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
+        Part("open", "in dispute, open", len(outcome.open)),
+        Part("waiting", "returned, waiting for the answer", len(outcome.waiting)),
+        Part("short", "lack an assessor", len(short)),
+        Part("incomplete", "still to be judged", len(set(outcome.incomplete) - short)),
+    )
+    return tuple(part for part in found if part.n)
+
+
+def day(of: date) -> str:
+    """`14 March 2031`."""
+    return f"{of.day} {of:%B %Y}"
+
+
+def moment(at: datetime | None, now: datetime) -> str:
+    """`today 17:40`, `yesterday 17:40`, `Mon 3 March`; "" where it is not known."""
+    if at is None:
+        return ""
+    back = (now.date() - at.date()).days
+    if back in (0, 1):
+        return f"{('today', 'yesterday')[back]} {at:%H:%M}"
+    return f"{at:%a} {at.day} {at:%B}"
+
+
+def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[Shown]:
+    left = {person.assessor for person in snapshot.people if person.left_on is not None}
+    seen = {one.assessor: one for one in look.assessors} if look else {}
+    forecasts = {one.assessor: one for one in look.forecast.assessors} if look else {}
+    found = []
+    for name in sorted(seen.keys() | days.assessors.keys()):
+        given = days.assessors.get(name, NOTHING)
+        of = seen[name].assigned if name in seen else None
+        done = seen[name].judged if name in seen else given.n
+        found.append(
+            Shown(
+                *(name, "assessor", done, of, given.given, given.last, name in left),
+                *(_links(snapshot.projects, name, "judge"), forecasts.get(name)),
+            )
+        )
+    return found
+
+
+def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[Shown]:
+    names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
+    left = {person.assessor for person in snapshot.people if person.left_on is not None}
+    found = []
+    for name in sorted(names):
+        given = days.adjudicators.get(name, NOTHING)
+        links = _links(snapshot.projects, name, "adjudicate")
+        if given.n or links or snapshot.outcome.open:
+            found.append(Shown(name, "adjudicator", given.n, None, given.given, given.last, name in left, links, None))
+    return found
+
+
+def _links(projects: Sequence[Project], name: str, round: Round) -> tuple[str, ...]:
+    own = (_link(project) for project in projects if project.assessor == name and project.round == round)
+    return tuple(link for link in own if link is not None)
+
+
+def _others(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """What other projects are called, and where they are."""
+    others = [project for project in snapshot.projects if project.round not in ("judge", "adjudicate")]
+    return [(f"{project.round} {project.assessor}", link) for project in others if (link := _link(project)) is not None]
+
+
+def _link(project: Project) -> str | None:
+    """Where the project is; None for one that is not on the server, or has an address that is none of the web."""
+    on_web = project.url.startswith(("http://", "https://"))
+    return project_url(project.url, project.remote_id) if on_web and project.remote_id is not None else None
+
+
+def _figure(value: Value | Estimate, kind: cells.Kind) -> str:
+    """The figure alone, with as many digits as its interval bears."""
+    return cells.measured(value, kind).figure if isinstance(value, Estimate) else number(value, kind).figure
+
+
+def _ends(found: Estimate, kind: cells.Kind) -> str:
+    """`4.8 to 5.9`; "" where there is no interval, or none as printed."""
+    shown = cells.measured(found, kind)
+    ends = [f"{end:z.{shown.digits}f}" for end in shown.ends or ()]
+    return " to ".join(ends) if len(set(ends)) == 2 else ""
+
+
+def _missing(*values: object) -> str:
+    """Why the first of these that has no value has none."""
+    return next((value.reason for value in values if isinstance(value, Undefined)), "")

@@ -1,0 +1,220 @@
+"""What a report is about: one snapshot of a study, and what is measured on it, each part when it is first asked for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
+from annot.base.settings import Settings
+from annot.base.stats.values import Undefined
+from annot.corpus.corpus_facts import has_corpus
+from annot.formats.trec import write_qrels
+from annot.measuring import measured
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.diagnosis.overview import Looked
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.measures import CONVENTIONS
+from annot.measuring.restated import with_restated
+from annot.pools.pool_origins import PoolOrigins, origins_of
+from annot.publishing.report.words import sentence
+from annot.store import papers
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that the sections are made from."""
+
+    snapshot: Snapshot
+
+    @property
+    def settings(self) -> Settings:
+        return self.snapshot.ws.settings
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.snapshot.outcome
+
+    @cached_property
+    def papers(self) -> int:
+        """0 where the study was judged elsewhere and has no corpus here."""
+        ws = self.snapshot.ws
+        return papers.count_papers(ws.corpus) if has_corpus(ws) else 0
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self.snapshot.queries
+
+    @property
+    def query_papers(self) -> int:
+        """Papers that queries were made of."""
+        return len({query.paper_id for query in self.queries})
+
+    @property
+    def pools(self) -> dict[str, Pool]:
+        return self.snapshot.pools
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the judged pairs come from these pools; not where judgements were imported without them."""
+        return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
+
+    @cached_property
+    def origins(self) -> PoolOrigins:
+        """What the pools follow from beside the draws."""
+        return origins_of(self.snapshot.ws, self.pools)
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        return self.outcome.judgements
+
+    @property
+    def graded(self) -> int:
+        """Judgements that count and have a grade."""
+        return sum(not judgement.flags and judgement.grade is not None for judgement in self.judgements)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        return self.outcome.decisions
+
+    @property
+    def agreed(self) -> int:
+        """Pairs settled without a person: their assessors gave the same grade, or there is only one."""
+        return sum(decision.origin == "agreed" for decision in self.decisions)
+
+    @property
+    def single(self) -> int:
+        """Those that only one assessor had."""
+        agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
+        return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
+
+    @property
+    def given_to(self) -> list[tuple[int, int]]:
+        """(assessors of a pair, planned pairs that have so many), the most first."""
+        return sorted(Counter(len(team) for team in self.outcome.planned.values()).items(), reverse=True)
+
+    @property
+    def accepted(self) -> list[tuple[str, int]]:
+        """(why, pairs with a final grade although they have fewer judgements than planned)."""
+        accepted = self.outcome.accepted
+        return sorted(Counter(accepted[one.pair] for one in self.decisions if one.pair in accepted).items())
+
+    @property
+    def open(self) -> int:
+        """Pairs in dispute without a decision."""
+        return len(self.outcome.open)
+
+    @property
+    def unjudgeable(self) -> int:
+        """Pairs that nobody can judge: they have ended, without a final grade."""
+        return len(self.outcome.unjudgeable)
+
+    @property
+    def returned(self) -> int:
+        """How often a pair was put before its assessor again."""
+        return len(self.outcome.returned)
+
+    @property
+    def incomplete(self) -> int:
+        """Pairs that not all of their assessors have answered, or not again after they were returned."""
+        return len(self.outcome.incomplete) + len(self.outcome.waiting)
+
+    @property
+    def notice(self) -> str | None:
+        """What a reader must know before believing any number."""
+        of_simulation = (one for one in self.snapshot.imports if one.what == Source.SIMULATION)
+        return next((str(imported.facts["notice"]) for imported in of_simulation), None)
+
+    @property
+    def made_elsewhere(self) -> str | None:
+        """How the judgements were made, where that was not here."""
+        if not self.snapshot.judged_elsewhere:
+            return None
+        released = any(imported.what == Source.CSFCUBE for imported in self.snapshot.imports)
+        return sentence("grades.elsewhere", released=released)
+
+    @property
+    def run_settings(self) -> tuple[tuple[str, str], ...]:
+        """Each run's tag and its settings in words."""
+        return tuple(
+            (run.tag, sentence("runs.of_release") if run.kind == Source.CSFCUBE else _in_words(run.facts))
+            for run in self.snapshot.runs
+        )
+
+    @property
+    def level(self) -> float:
+        """Of the report's own intervals."""
+        return self.snapshot.ws.settings.agreement.level
+
+    @cached_property
+    def agreement(self) -> AgreementTable:
+        return measured.agreement_of(self.snapshot)
+
+    @cached_property
+    def binarised(self) -> tuple[AgreementTable, ...]:
+        """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
+        return measured.binarised_agreement_of(self.snapshot)
+
+    @cached_property
+    def diagnosed(self) -> Looked:
+        """How the assessors judge."""
+        return measured.assessors_of(self.snapshot)
+
+    @cached_property
+    def runs(self) -> dict[str, dict[str, Ranking]]:
+        """Those of `exports/runs/`, by tag, without demonstrations."""
+        return measured.comparable_runs(self.snapshot)
+
+    @cached_property
+    def evaluated(self) -> Evaluated | Undefined:
+        """The runs, or why there is nothing to measure."""
+        if missing := self._missing(runs=1):
+            return missing
+        given = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
+        return with_restated(*given, measured.evaluation_of(*given, conventions=CONVENTIONS))
+
+    @cached_property
+    def effect(self) -> AssessorEffect | Undefined:
+        """What the assessors do to the runs, or why there is nothing to rank."""
+        return self._missing(runs=2) or measured.assessor_effect_of(
+            self.snapshot,
+            self.runs,
+            self.outcome.qrels,
+            convention=measured.CONVENTION,
+            measure=measured.MEASURE,
+            n_random=measured.N_RANDOM,
+        )
+
+    def _missing(self, *, runs: int) -> Undefined | None:
+        """What is missing where there are no qrels of these grades, or fewer than so many runs."""
+        ws = self.snapshot.ws
+        written = ws.qrels.read_text(encoding="utf-8") if ws.qrels.is_file() else None
+        found = len(self.runs) if any(ws.runs.glob("*.run")) else 0
+        if written == write_qrels(self.outcome.qrels) and found >= runs:
+            return None
+        missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
+        return Undefined(sentence("runs.missing", missing=missing, found=found, needed=runs))
+
+
+def _in_words(facts: Mapping[str, Any]) -> str:
+    """Settings in words, the nested ones in brackets; hashes cut to what tells them apart."""
+    told = {name: value for name, value in sorted(facts.items()) if value not in (None, {}, [])}
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in told.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({_in_words(value)})"
+    if isinstance(value, list | tuple):
+        return " and ".join(map(_value, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return f"{text[:12]}…" if re.fullmatch("[0-9a-f]{64}", text) else text

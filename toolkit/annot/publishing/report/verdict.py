@@ -1,0 +1,159 @@
+"""What follows from the figures: every verdict of the first screen, by rules with all their thresholds in this place.
+
+A rule looks at the interval, never at the figure alone. The rules are printed in the report's appendix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from annot.base.stats.values import Undefined
+from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number, number
+
+TENTATIVE, RELIABLE = 0.667, 0.8
+"""Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
+Content Analysis, second edition, page 241)."""
+SAME_ORDER = 0.9
+"""Kendall's tau from which on two rankings of the same runs count as the same (Voorhees 2001, Evaluation by Highly
+Relevant Documents, SIGIR, page 77)."""
+MOST_REVERSED = 0.05
+"""The share of random choices of an assessor for each pair in which a significant difference may turn round."""
+Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
+Robustness = Literal["robust", "fragile", "untried", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The run with the highest figure, and how certain that is."""
+
+    convention: str
+    measure: str
+    facet: str
+    tag: str
+    figure: Number
+    queries: int
+    papers: int
+    """Query papers, the units of chance; 0 where there is nothing to compare with."""
+    average: str
+    """How the queries were averaged."""
+    chance: Number
+    runs: int
+    beaten: tuple[str, ...]
+    """Runs that it is better than by a difference that holds."""
+    behind: tuple[str, ...]
+    """Runs behind it by the interval of their own difference, which does not hold after correction."""
+    as_good: tuple[str, ...]
+    """Runs that may be as good."""
+    pairs: int
+    """Pairs of runs, for which the differences are corrected."""
+    too_few: bool
+    """Whether there are too few query papers for any difference to hold."""
+    above_chance: bool
+    """Whether its difference from a random order is shown to be positive."""
+    like_chance: tuple[str, ...]
+    """Runs, it among them, whose difference from a random order is not shown to be positive."""
+    detectable: Number
+    """The difference that this collection would have found, in points of 100."""
+
+    fewest: int = FEWEST_PAPERS
+    """Query papers from which on a difference can hold."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether its lead on every other run holds."""
+        return not self.behind and not self.as_good
+
+
+def reliability(alpha: Number) -> Reliability:
+    """What the grades of one assessor are good for, by the interval of alpha before adjudication."""
+    if alpha.ends is None:
+        return "unknown"
+    low, high = alpha.ends
+    if low >= RELIABLE:
+        return "reliable"
+    if low >= TENTATIVE:
+        return "tentative"
+    return "unreliable" if high < TENTATIVE else "uncertain"
+
+
+def robustness(
+    effect: AssessorEffect | Undefined, evaluated: Evaluated | Undefined, *, judged_twice: int
+) -> Robustness:
+    """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
+
+    Untried: no difference between runs holds under the final grades, so there is no result that could turn round.
+    """
+    if isinstance(effect, Undefined) or isinstance(evaluated, Undefined) or not judged_twice:
+        return "unknown"
+    if not any(comparison.holds for comparison in evaluated.comparisons):
+        return "untried"
+    return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
+
+
+def same_order(effect: AssessorEffect) -> bool:
+    """Whether the whole order of the runs stays, whoever judges."""
+    found = effect.random_assessors.tau_range
+    return not isinstance(found, Undefined) and found[0] >= SAME_ORDER
+
+
+def tau(effect: AssessorEffect) -> Number:
+    """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
+    mixed = effect.random_assessors
+    plain = number(mixed.tau, TAU)
+    if isinstance(mixed.tau_range, Undefined) or plain.value is None:
+        return plain
+    return Number(plain.value, TAU, mixed.tau_range)
+
+
+def best(evaluated: Evaluated | Undefined) -> Best | None:
+    """The best run on all queries; None where there is none. What was trained on what it is tested on is none."""
+    if isinstance(evaluated, Undefined) or not any(_ranks(line) for line in evaluated.lines):
+        return None
+    lines, chance = of_all(evaluated)
+    first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
+    found = next((verdict for verdict in evaluated.verdicts if verdict.facet == first.facet), None)
+    return Best(
+        convention=evaluated.convention,
+        measure=evaluated.measure,
+        facet=first.facet,
+        tag=found.best if found else first.run,
+        figure=figure(first, evaluated.measure),
+        queries=first.queries,
+        papers=found.papers if found else 0,
+        average=first.average,
+        chance=figure(chance, evaluated.measure),
+        runs=len(lines),
+        beaten=found.worse if found else (),
+        behind=found.behind if found else (),
+        as_good=found.as_good if found else (),
+        pairs=found.pairs if found else 0,
+        too_few=found is not None and found.smallest_p > ALPHA,
+        above_chance=first.above_chance,
+        like_chance=tuple(line.run for line in lines if not line.above_chance),
+        detectable=number(found.detectable if found else None, DETECTABLE),
+    )
+
+
+def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
+    """The runs on all queries together, by the convention in which they are compared, and chance on the same.
+
+    Where no run covers all facets, those of the last facet that has one.
+    """
+    lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
+    facet = [line.facet for line in lines if _ranks(line)][-1]
+    there = [line for line in lines if line.facet == facet]
+    return list(filter(_ranks, there)), next(line for line in there if line.run == CHANCE)
+
+
+def _ranks(line: Line) -> bool:
+    return line.run != CHANCE and not line.demonstration
+
+
+def figure(line: Line, measure: str) -> Number:
+    """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
+    spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
+    return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)

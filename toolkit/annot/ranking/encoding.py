@@ -1,0 +1,222 @@
+"""Encoding the papers of a corpus part by part, so that a killed run goes on where it was.
+
+A part is some hundred papers in the order of the corpus, called by the hash of their texts and of all that their
+vectors depend on. Parts lie in the cache until the last one is there; then they become the set, and are removed. A set
+knows its parts: where papers were added, those that stand are taken from it. So the bytes are those of one undisturbed
+run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.errors import BusyError, InputError
+from annot.base.records import Paper
+from annot.base.shards import Engine, map_shards
+from annot.base.storage import save_array
+from annot.ranking.index import Advance
+from annot.ranking.systems.paper_encoder import PaperEncoder
+from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, VectorsWriter
+from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.store.papers import count_papers, read_papers
+from annot.study.workspace import Workspace, sha256_of
+
+TEXT = ("paper_id", "title", "sentences")
+PART = 512
+"""Papers in a part: what is lost at most when a run is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Papers that are encoded together."""
+
+    start: int
+    """The row of the first in the corpus."""
+    papers: tuple[Paper, ...]
+    key: str
+
+
+@dataclass(frozen=True)
+class EncodePart:
+    """Encodes the papers from one place of the corpus up to another, wherever it is sent."""
+
+    groups: tuple[RowGroups, ...]
+    """All of the corpus."""
+    open_encoder: Callable[[], PaperEncoder]
+
+    def __call__(self, bounds: tuple[int, int]) -> tuple[list[str], NDArray[np.float32]]:
+        """The ids of these papers, and their vectors."""
+        from threadpoolctl import threadpool_limits
+
+        start, stop = bounds
+        papers: list[Paper] = []
+        for group, place in self.starts.items():
+            first = start + len(papers)
+            if place <= first < min(stop, place + group.papers):
+                rows = chain.from_iterable(batch.to_pylist() for batch in read_columns([group], TEXT))
+                papers += (Paper(**row) for row in islice(rows, first - place, stop - place))
+        encoder = self.encoder
+        # Its libraries are loaded only now.
+        with threadpool_limits(1):
+            return [paper.paper_id for paper in papers], encoder(papers, lambda _done, _total: None)
+
+    @cached_property
+    def encoder(self) -> PaperEncoder:
+        return self.open_encoder()
+
+    @cached_property
+    def starts(self) -> dict[RowGroups, int]:
+        """By group of rows, the place of its first paper."""
+        ends = accumulate(group.papers for group in self.groups)
+        return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
+
+
+class Encoding:
+    """The vectors of a study's papers by one encoder, as far as they are made.
+
+    facts: all that a vector depends on beside the paper's text.
+    """
+
+    def __init__(self, ws: Workspace, name: str, *, facts: Mapping[str, Any], precision: Precision) -> None:
+        self._ws = ws
+        self._set = ws.vectors / name
+        self._facts = facts
+        self._precision = precision
+        self._cache = ws.cache / "encoding" / name
+
+    def count(self) -> tuple[int, int]:
+        """How many papers have their vector, and how many there are."""
+        kept = sum(len(part.papers) for part in self._parts() if self._kept(part) is not None)
+        return kept, count_papers(self._ws.corpus)
+
+    def run(
+        self, open_encoder: Callable[[], PaperEncoder], *, engine: Engine, about: Mapping[str, Any], advance: Advance
+    ) -> tuple[int, int]:
+        """Encode what is not yet encoded, and write the set; returns how many papers it has, and how many were encoded.
+
+        open_encoder: called when the first paper is to be encoded. engine: with a cluster its workers encode, else this
+        process, as a model uses every core or the GPU by itself. Raises InputError where a vector is not finite.
+        """
+        total = count_papers(self._ws.corpus)
+        encoder: PaperEncoder | None = None
+        keys, encoded = [], 0
+        with self._alone():
+            if engine.cluster is not None:
+                encoded = self._on_cluster(open_encoder, engine, total, advance)
+            for part in self._parts():
+                keys.append(part.key)
+                if self._kept(part) is None:
+                    encoder = encoder or open_encoder()
+                    rows = encoder(part.papers, _from(part.start, total, advance))
+                    self._keep(part.key, [paper.paper_id for paper in part.papers], rows)
+                    encoded += len(part.papers)
+                advance(part.start + len(part.papers), total)
+            if list(self._rows_in_set) != keys or any(self._about.get(name) != value for name, value in about.items()):
+                self._write(about, total)
+            shutil.rmtree(self._cache, ignore_errors=True)
+        return total, encoded
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """It takes hours, in which others may work in the study: only a second run for the same set is refused."""
+        self._cache.mkdir(parents=True, exist_ok=True)
+        with self._cache.with_name(f"{self._set.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(f"{self._set.name}: another process is encoding it", hint="wait for it") from None
+            yield
+
+    def _parts(self) -> Iterator[Part]:
+        papers = read_papers(self._ws.corpus, columns=("title", "sentences"))
+        settings = json.dumps([self._facts, self._precision], sort_keys=True)
+        start = 0
+        while some := tuple(islice(papers, PART)):
+            read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in some]
+            yield Part(start, some, hashlib.sha256((settings + json.dumps(read)).encode()).hexdigest()[:32])
+            start += len(some)
+
+    def _kept(self, part: Part) -> NDArray[Any] | None:
+        """The vectors of a part that were made before."""
+        path = self._cache / f"{part.key}.npy"
+        if path.is_file():
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        if part.key in self._rows_in_set:
+            start = self._rows_in_set[part.key]
+            return np.asarray(self._matrix[start : start + len(part.papers)])
+        return None
+
+    def _on_cluster(
+        self, open_encoder: Callable[[], PaperEncoder], engine: Engine, total: int, advance: Advance
+    ) -> int:
+        """Have the workers encode what is not yet encoded; returns how many papers that were."""
+        missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
+        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.machine.url)), open_encoder)
+        made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
+        for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
+            self._keep(key, ids, rows)
+            advance(start + count, total)
+        return sum(count for _key, _start, count in missing)
+
+    def _keep(self, key: str, ids: Sequence[str], rows: NDArray[np.float32]) -> None:
+        with np.errstate(over="ignore"):
+            made = rows.astype(self._precision)
+        broken = np.flatnonzero(~np.isfinite(made).all(axis=1)).tolist()
+        if broken:
+            faults = [f"{ids[row]}: not finite in {self._precision}" for row in broken]
+            raise InputError(f"{self._set.name}: {len(broken)} vector(s) that are no numbers", faults=faults)
+        path = self._cache / f"{key}.npy"
+        save_array(path.with_suffix(".tmp"), made)
+        path.with_suffix(".tmp").replace(path)
+
+    def _write(self, about: Mapping[str, Any], total: int) -> None:
+        used = []
+        with VectorsWriter(self._set, most=total, precision=self._precision) as writer:
+            for part in self._parts():
+                rows = self._kept(part)
+                if rows is None:
+                    raise InputError(f"{self._set.name}: papers came to the corpus meanwhile", hint="run it again")
+                writer.add([paper.paper_id for paper in part.papers], rows)
+                used.append(part.key)
+            writer.about, writer.parts = {**about, **self._facts}, used
+
+    @cached_property
+    def _rows_in_set(self) -> dict[str, int]:
+        """The first row of each part that the set holds; none where its files are not as they were written."""
+        try:
+            keys = (self._set / PARTS).read_text(encoding="utf-8").split()
+            written = self._about["files"].items()
+            sound = all(sha256_of(self._ws.inside(self._set, name)) == sha256 for name, sha256 in written)
+        except (OSError, KeyError):
+            return {}
+        return {key: PART * number for number, key in enumerate(keys)} if sound else {}
+
+    @cached_property
+    def _about(self) -> dict[str, Any]:
+        """What the set says of itself; nothing where there is none."""
+        try:
+            found: dict[str, Any] = json.loads((self._set / ABOUT).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    @cached_property
+    def _matrix(self) -> NDArray[Any]:
+        found: NDArray[Any] = np.load(self._set / MATRIX, mmap_mode="r", allow_pickle=False)
+        return found
+
+
+def _from(start: int, total: int, advance: Advance) -> Advance:
+    return lambda done, _: advance(start + done, total)

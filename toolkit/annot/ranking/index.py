@@ -1,0 +1,146 @@
+"""What the ranking methods need of a corpus: its shards, word vectors and averages, made once and kept by content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from annot.base import storage
+from annot.base.settings.sections import MachineSettings
+from annot.base.shards import Engine, map_shards
+from annot.base.threads import Each, in_threads
+from annot.corpus.corpus_state import current_sha256
+from annot.ranking import lsa, wordvectors
+from annot.ranking.corpus import Corpus
+from annot.ranking.index_folders import folder_for
+from annot.ranking.index_parts import Places, Rows, Variant, averages, open_corpus, processes_within
+from annot.ranking.methods import LSA, METHODS, Bench
+from annot.ranking.paper_vectors import vectors_of
+from annot.ranking.vectors import MATRIX, Vectors
+from annot.ranking.word_vectors import train, trained_name
+from annot.study.workspace import Workspace
+
+LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
+DECOMPOSITION = "annot-lsa-2"
+
+VARIANTS: dict[str, Variant] = {
+    "title_cbow200": ("title", False),
+    "title_tfidfcbow200": ("title", True),
+    "abs_cbow200": ("abstract", False),
+    "abs_tfidfcbow200": ("abstract", True),
+}
+"""The averages that a method ranks by."""
+
+MEMORY = 4 * 2**30
+"""Bytes that making the index takes, where nothing else is said."""
+
+FEW = 2
+"""Up to so many cores, threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
+quarters of the memory); with more, they wait for each other."""
+
+Advance = Callable[[int, int | None], None]
+V = TypeVar("V", bound=Vectors)
+
+
+@dataclass(frozen=True)
+class Index:
+    """The bench of a corpus and the hash of the corpus it was made from."""
+
+    bench: Bench
+    corpus_sha256: str
+
+
+def open_index(
+    ws: Workspace,
+    *,
+    methods: Iterable[str],
+    advance: Advance,
+    scratch: Path | None = None,
+    memory: int = MEMORY,
+) -> Index:
+    """The index with all that `methods` need; what is missing is made and kept, what stands is used.
+
+    scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
+    that the processes at work on shards may take together, and so may the training and `lsa` after them.
+    Raises MissingInput when a method needs vectors that are not there, with what to put where; InputError when the
+    memory does not do.
+    """
+    methods = tuple(methods)
+    machine, most = ws.machine, processes_within(memory)
+
+    def making() -> Each:
+        own = Engine.of(machine)
+        engine = replace(own, processes=min(own.processes, most))
+        by_threads = not engine.cluster and engine.processes <= FEW
+        return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
+
+    found = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
+    places = places_of(ws, scratch, keep=scratch is None)
+    given = {name: _searched(one, ws.vectors / name, machine) for name, one in found.items()}
+    corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
+    word_vectors, averaged = None, {}
+    variants = [VARIANTS[name] for name in methods if name in VARIANTS]
+    if variants:
+        words = words_place(ws, places)
+        if not words.is_dir():
+            train(ws, corpus, kept_in=words, memory=memory, advance=advance)
+        word_vectors = wordvectors.load(words)
+        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
+    if LSA in methods:
+        made = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        given[LSA] = _searched(made, lsa_place(places), machine)
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
+    return Index(bench, places.corpus_sha256)
+
+
+def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
+    """Where the index of the corpus as it is now lies. keep: remember the corpus's hash (`current_sha256`).
+
+    Raises MissingInput when the corpus is empty.
+    """
+    root = ws.cache / "index"
+    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.machine.url)
+
+
+def words_place(ws: Workspace, places: Places) -> Path:
+    """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
+    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
+
+
+def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
+    """What NumPy does most of is the work of threads, which share what is mapped, or of a cluster's workers.
+
+    most: threads at the most.
+    """
+    return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
+
+
+def _searched(found: V, folder: Path, machine: MachineSettings) -> V:
+    """The vectors of a folder, which a cluster's workers open by themselves."""
+    if not machine.cluster:
+        return found
+    return replace(found, source=Rows(storage.Opened(folder_for(folder / MATRIX, machine.url), ["vectors"])))
+
+
+def lsa_place(places: Places) -> Path:
+    """The folder of the decomposition."""
+    return places.own(DECOMPOSITION.removeprefix("annot-"))
+
+
+def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.Decomposition:
+    if not place.is_dir():
+        basis = lsa.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        arrays: dict[str, storage.Array | storage.Blocks] = {
+            "vectors": lsa.documents(corpus, basis),
+            "basis": basis.matrix,
+        }
+        facts = {"space": basis.space, "facts": dict(basis.facts)}
+        storage.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
+        storage.remove_unfinished(place.parent)
+    stored = storage.load(place, kind=DECOMPOSITION)
+    ids, found = corpus.paper_ids.combine_chunks(), stored.arrays
+    space, facts = stored.facts["space"], stored.facts["facts"]
+    return lsa.Decomposition(ids, found["vectors"], LSA, space, "cosine", facts, found["basis"])

@@ -1,0 +1,245 @@
+"""The parts of the index: shards of the corpus, what they are together, and averages of word vectors, made once.
+
+Each is a folder under the hash of what it was made of, written whole: a build that was killed goes on with what is
+missing. A part is looked for in `found` and made in `made`; the two are one folder, but in a dry run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base import storage
+from annot.base.errors import InputError
+from annot.base.shards import Advance
+from annot.base.threads import Each
+from annot.ranking import shard, wordvectors
+from annot.ranking.corpus import Corpus, gather
+from annot.ranking.dense import Parts
+from annot.ranking.index_folders import Urls, folders_for, keep, take
+from annot.ranking.methods import Bench
+from annot.ranking.shard import Shard
+from annot.ranking.tokens import Field
+from annot.store import papers
+from annot.store.paper_columns import RowGroups, groups_for, read_columns
+
+SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
+TEXT = ("paper_id", "title", "sentences")
+
+PAPERS = 50_000
+"""Papers of a full shard. It changes what is made anew when papers are added, and memory; no result."""
+LEAST = 10_000
+"""Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
+
+AT_ONCE = 2_500
+"""Averages that are in memory at once; changes no result."""
+
+WHOLE = "whole"
+"""What the shards of a corpus are together, among what belongs to it."""
+
+Variant = tuple[Field, bool]
+"""Averages of a field: weighted by idf, or plain."""
+
+GIGABYTE = 2**30
+OF_A_PROCESS = 9 * GIGABYTE // 10
+"""Memory that a process needs at work on a full shard, libraries included (measured: 0.6 to 0.8)."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of the index of one corpus lie, or would."""
+
+    found: Path
+    made: Path
+    corpus_sha256: str
+    url: str
+    """Where workers fetch the parts, and put those that they make; empty where they see the folders."""
+
+    def part(self, name: str) -> Path:
+        """The folder of a part: where it is, or where it is to be made."""
+        path = self.found / name
+        return path if path.exists() else self.made / name
+
+    def own(self, name: str) -> Path:
+        """The folder of a part that belongs to this corpus alone."""
+        return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
+
+    def shard(self, name: str) -> Path:
+        """The folder of a shard."""
+        return self.part(f"shards/{name}")
+
+    @property
+    def standing(self) -> frozenset[str]:
+        """The names of the shards that stand, of whatever corpus."""
+        return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
+
+
+def processes_within(memory: int) -> int:
+    """How many processes fit into so many bytes beside the one that is told of them.
+
+    Raises InputError where not even one fits.
+    """
+    fit = int(memory / OF_A_PROCESS) - 1
+    if fit < 1:
+        raise InputError(
+            f"memory: found {memory / GIGABYTE:.2g} G, expected {2 * OF_A_PROCESS / GIGABYTE:.2g} G or more"
+        )
+    return fit
+
+
+def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
+    """The corpus in `folder` over its shards; what is missing is made. each: what makes it, asked for only then."""
+    if lacks_shards(places):
+        cut = _cut(groups_for(folder, places.url))
+        digests = []
+        for digest, urls in each()(_MakeShard(places, places.standing), cut):
+            take(places.shard(digest), urls)
+            digests.append(digest)
+            advance(len(digests), len(cut))
+        if tuple(digests) != shards_of(places):
+            arrays = gather(list(map(_opened, map(places.shard, digests))))
+            storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        storage.remove_unfinished(places.made)
+    names = shards_of(places) or ()
+    whole, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    return Corpus(list(map(_opened, shards)), storage.load(whole, kind=CORPUS).arrays)
+
+
+def averages(
+    places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
+) -> dict[Variant, Parts]:
+    """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
+    if missing := _missing_averages(places, words, variants):
+        (vectors,) = folders_for([words], places.url)
+        making = _MakeAverages(corpus, vectors, missing, places.url)
+        for done, made in enumerate(each(making, list(missing)), start=1):
+            for folder, urls in made.items():
+                take(folder, urls)
+            advance(done, len(missing))
+        storage.remove_unfinished(places.made)
+    shards = shards_of(places) or ()
+    folders = folders_for([_average(places, words, one, name) for one in variants for name in shards], places.url)
+    rows = iter(Rows(storage.load(folder, kind=AVERAGES).arrays) for folder in folders)
+    return {one: Parts(list(islice(rows, len(shards)))) for one in variants}
+
+
+def lacks_averages(places: Places, words: Path, variants: Sequence[Variant]) -> bool:
+    """Whether averages of these variants are to be made."""
+    return bool(_missing_averages(places, words, variants))
+
+
+def averages_name(words: Path) -> str:
+    """The folder of the averages of these word vectors, among what belongs to a corpus."""
+    return f"averages-{hashlib.sha256((words / storage.ABOUT).read_bytes()).hexdigest()[:16]}"
+
+
+def shards_of(places: Places) -> tuple[str, ...] | None:
+    """The names of the corpus's shards; None where the index of the corpus was not made."""
+    whole = places.own(WHOLE)
+    return storage.load(whole, kind=CORPUS).texts["shards"] if whole.exists() else None
+
+
+def lacks_shards(places: Places) -> bool:
+    """Whether shards of the corpus are to be made."""
+    shards = shards_of(places)
+    return shards is None or not all(places.shard(name).exists() for name in shards)
+
+
+@dataclass(frozen=True)
+class _MakeShard:
+    """Makes the shard of a run of row groups, unless it stands, and returns its name, and where it was kept."""
+
+    places: Places
+    standing: frozenset[str]
+    """What a worker that does not see the places leaves alone."""
+
+    def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
+        batches = list(read_columns(groups, TEXT))
+        digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
+        place = self.places.shard(digest)
+        if digest in self.standing if self.places.url else place.exists():
+            return digest, {}
+        facts = {"papers": sum(run.papers for run in groups)}
+        return digest, keep(place, self.places.url, kind=SHARD, arrays=shard.make(batches), facts=facts)
+
+
+@dataclass(frozen=True)
+class _MakeAverages:
+    """Makes the averages of one shard that are missing, and returns where each was kept."""
+
+    corpus: Corpus
+    words: storage.Folder
+    missing: Mapping[int, Mapping[Variant, Path]]
+    """By the number of the shard, the folder of each."""
+    url: str
+
+    def __call__(self, number: int) -> dict[Path, Urls]:
+        made = {}
+        for variant, folder in self.missing[number].items():
+            if not self.url and folder.exists():
+                continue
+            source = self._bench.averages_of(number, *variant)
+            rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
+            arrays = {"vectors": storage.Blocks(source.shape, rows)}
+            made[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+        return made
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return Bench(self.corpus, word_vectors=wordvectors.load(self.words), vectors={}, averages={})
+
+
+class Rows:
+    """The rows of the array `vectors`, mapped while they are read, wherever that is."""
+
+    def __init__(self, arrays: Mapping[str, storage.Array]) -> None:
+        self._arrays = arrays
+        self.shape = arrays["vectors"].shape
+
+    def __getitem__(self, rows: Any, /) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = self._arrays["vectors"][rows]
+        return found
+
+
+def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
+    """The folder of the averages of a shard."""
+    field, weighted = variant
+    kind = "weighted" if weighted else "plain"
+    return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
+
+
+def _missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
+    """The folders of those that are not there, by the number of the shard."""
+    missing: dict[int, dict[Variant, Path]] = {}
+    for number, name in enumerate(shards_of(places) or ()):
+        for variant in variants:
+            folder = _average(places, words, variant, name)
+            if not folder.exists():
+                missing.setdefault(number, {})[variant] = folder
+    return missing
+
+
+def _opened(folder: storage.Folder) -> Shard:
+    return Shard(storage.load(folder, kind=SHARD).arrays)
+
+
+def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:
+    """Row groups put together to shards, in order."""
+    shards: list[list[RowGroups]] = []
+    held = PAPERS
+    for group in groups:
+        ends = bool(shards) and group.path != shards[-1][-1].path and held >= LEAST
+        if held >= PAPERS or ends:
+            shards.append([])
+            held = 0
+        shards[-1].append(group)
+        held += group.papers
+    return [tuple(shard) for shard in shards]

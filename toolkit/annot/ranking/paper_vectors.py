@@ -1,0 +1,97 @@
+"""The sets of paper vectors that a study has, each a pooling method and a system under the name of its folder."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import CITED
+from annot.base.settings.sections import FileName, PoolSettings
+from annot.ranking import vectors
+from annot.ranking.imported_rankings import imported_methods
+from annot.ranking.methods import LSA, METHODS
+from annot.ranking.systems.abstracts import AbstractSystem
+from annot.ranking.systems.registry import SYSTEMS
+from annot.ranking.vectors import Vectors
+from annot.study.workspace import Workspace
+
+_FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
+
+
+def vectors_of(ws: Workspace, name: str) -> Vectors:
+    """The vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with what puts them there."""
+    folder = ws.vectors / name
+    if not folder.is_dir():
+        near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
+        raise MissingInput(
+            f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, bring "
+            f"in a run of that engine with `annot pool import-run`, or leave the method out with --without {name}",
+        )
+    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}", unread=True)
+
+
+def check_set_name(name: str) -> None:
+    """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
+    try:
+        _FILE_NAME.validate_python(name)
+    except ValidationError:
+        raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
+    taken = name in SYSTEMS and not isinstance(SYSTEMS[name], AbstractSystem)
+    if taken or name in (*METHODS, LSA, CITED):
+        raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
+
+
+def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin, and where a run
+    of another engine draws pools under it.
+
+    encoded: whether an encoder is to make the new ones; else they are imported.
+    """
+    if name in imported_methods(ws):
+        raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
+    folder = ws.vectors / name
+    known = _about(folder)
+    if not known:
+        return
+    hint = "give the new vectors another name, or remove the folder first"
+    if known.get("space") != space:
+        raise InputError(f"{folder}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
+    if ("weights_sha256" in known) != encoded:
+        found = "were not encoded here" if encoded else "`annot encode` made"
+        raise InputError(f"{folder}: holds vectors that {found}; they would be lost", hint=hint)
+
+
+def only_space(ws: Workspace, name: str) -> str | None:
+    """The space of vectors that are imported under this name, where the name alone tells it: the name itself.
+
+    None where it does not: an encoder of several versions is called so, or the set holds vectors of another space.
+    """
+    recorded = _about(ws.vectors / name).get("space", name)
+    return name if recorded == name and name not in SYSTEMS else None
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What is on record of a set; nothing where there is none."""
+    path = folder / vectors.ABOUT
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def absent_by_default(ws: Workspace) -> tuple[str, ...]:
+    """The methods that a new study lists, so that nobody asked for them, and whose vectors it does not have."""
+    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
+    brought = imported_methods(ws)
+    return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
+
+
+def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
+    """Every file of the sets that were written here, the SHA-256 it was written with, and the record that says so."""
+    for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
+        for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
+            yield about.parent / name, sha256, str(about.relative_to(ws.root))

@@ -1,0 +1,76 @@
+"""Systems of abstracts: one vector for a paper, title and abstract together, and the nearest paper comes first.
+
+The vectors are those in `corpus/vectors/NAME` where that is there, as for pooling, and else an encoder makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.ordering import ranked
+from annot.base.records import Ranking, ScoredDoc
+from annot.ranking import dense
+from annot.ranking.methods import EMPTY_SCORE
+from annot.ranking.systems.system import ASPIRE, CSFCUBE, TITLE_AND_ABSTRACT, System, Topic
+from annot.ranking.systems.weights import Weights
+from annot.ranking.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractSystem(System):
+    """Its vectors come from a folder, or from these weights; None where a folder is all there is."""
+
+    weights: Weights | None
+    lacks: str = ""
+    """What the weights lack of the system as published; empty where they lack nothing."""
+
+
+def _system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
+    weights = Weights(name, hub, "document")
+    needs = f"vectors in corpus/vectors/{name}, or {weights.needs}" + (f" (without {lacks})" if lacks else "")
+    return AbstractSystem(name, "abstracts", source, TITLE_AND_ABSTRACT, TITLE_AND_ABSTRACT, needs, weights, lacks)
+
+
+SYSTEMS = (
+    _system("specter", CSFCUBE, "allenai/specter"),
+    _system("specter2", "Singh et al. 2023 (SciRepEval)", "allenai/specter2_base", lacks="its adapter"),
+    _system("specter-id", CSFCUBE, None),
+    _system("specter-cocite", ASPIRE, "allenai/aspire-biencoder-compsci-spec"),
+    _system("scincl", "Ostendorff et al. 2022", "malteos/scincl"),
+)
+"""SPECTER2 is its base here, and its runs say so: the library of its adapters (`adapters` 1.3.0) asks for transformers
+4.57 and has not come to 5 (adapter-hub/adapters, issue 834). Vectors that it makes in an environment of its own go into
+`corpus/vectors/specter2`. The weights of SPECTER-CoCite on the hub lack its mix of layers; `model_cur_best.pt` of
+the authors' archive (`aspire-biencoder-compsci-spec-full.zip`), put beside them in `weights/specter-cocite`, has it."""
+
+
+def own_system(name: str) -> AbstractSystem:
+    """The system of a folder of vectors that a user brings."""
+    needs = f"vectors in corpus/vectors/{name}"
+    return AbstractSystem(name, "abstracts", "your own", "one vector", "one vector", needs, None)
+
+
+def rank(topics: Iterable[Topic], vectors: Vectors) -> dict[str, Ranking]:
+    """Every topic's documents by the metric of the vectors' space; one whose vector is zero comes last.
+
+    Raises InputError naming every paper without a vector.
+    """
+    topics = tuple(topics)
+    asked = dict.fromkeys(paper for topic in topics for paper in (topic.paper_id, *topic.doc_ids))
+    absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
+    if absent:
+        faults = [f"{paper_id}: no vector" for paper_id in absent]
+        raise InputError(f"{vectors.model}: {len(absent)} paper(s) of the pools without a vector", faults=faults)
+    rankings = {}
+    for topic in topics:
+        query = np.asarray(vectors.matrix[vectors.rows[topic.paper_id]])
+        rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
+        usable = rows.any(axis=1) & bool(query.any())
+        scores = np.full(len(rows), EMPTY_SCORE)
+        scores[usable] = dense.SCORES[vectors.metric](query, rows[usable])
+        rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
+    return rankings

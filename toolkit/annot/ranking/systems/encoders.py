@@ -1,0 +1,151 @@
+"""Many texts through an encoder, with transformers or sentence-transformers. Batches hold texts of like length."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.records import Advance, Paper
+from annot.ranking.systems.reading import (
+    Loaded,
+    document_text,
+    first_line,
+    load,
+    more_than_numbers,
+    pooled,
+    prepare_libraries,
+    sentence_means,
+    text_tokens,
+    tokens_in_context,
+    usable_device,
+)
+from annot.ranking.systems.sentence_vectors import Matrix
+from annot.ranking.systems.weights import Reading
+
+BATCH = 32
+MODULES, OWN = "modules.json", "sentence_transformers."
+"""The file that names the parts of a sentence-transformers model, and how the names of the library's own begin."""
+
+Encode = Callable[[Sequence[str]], Matrix]
+"""A vector for each text, read by itself: shape (texts, dimensions)."""
+
+
+def encode_sentences(folder: Path, reading: Reading, texts: Sequence[str], *, advance: Advance) -> Matrix:
+    """A vector for each text, read by itself: shape (texts, dimensions)."""
+    if reading == "own":
+        return _with_sentence_transformers(folder, texts, advance=advance)
+    return _pooled(load(folder), reading, texts, advance=advance)
+
+
+def sentence_encoder(folder: Path, reading: Reading, *, device: str | None) -> Encode:
+    """The same for many calls: the weights are read once."""
+    if reading == "own":
+        model = sentence_transformer(folder, device)
+        return lambda texts: _encoded(model, texts)
+    loaded = load(folder, device)
+    return lambda texts: _pooled(loaded, reading, texts, advance=lambda done, total: None)
+
+
+def encode_documents(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> Matrix:
+    """A vector for each paper: the first token's state of title, separator and abstract: shape (papers, dimensions)."""
+    return document_vectors(load(folder), papers, advance=advance)
+
+
+def document_vectors(loaded: Loaded, papers: Sequence[Paper], *, batch: int = BATCH, advance: Advance) -> Matrix:
+    """The same by a model that is loaded, `batch` papers at once."""
+    return _pooled(loaded, "cls", [document_text(loaded, paper) for paper in papers], batch=batch, advance=advance)
+
+
+def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> list[Matrix]:
+    """For each paper the vectors of its sentences, each the mean of its tokens' states in the whole abstract.
+
+    Sentences beyond the last token that is read have no vector; one without a token has a vector of zeros.
+    """
+    import torch
+
+    loaded = load(folder)
+    inputs = [tokens_in_context(loaded, paper) for paper in papers]
+    found: list[Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(papers)
+    for batch in _batches([len(one.tokens) for one in inputs], BATCH, advance):
+        with torch.inference_mode():
+            means = sentence_means(loaded, [inputs[at] for at in batch])
+        for at, rows in zip(batch, means, strict=True):
+            found[at] = _numpy(rows)
+    return found
+
+
+def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], *, batch: int = BATCH, advance: Advance) -> Matrix:
+    import torch
+
+    tokens = text_tokens(loaded, texts)
+    rows: list[Matrix] = [np.zeros(0, dtype=np.float32)] * len(texts)
+    for some in _batches([len(one) for one in tokens], batch, advance):
+        with torch.inference_mode():
+            vectors = pooled(loaded, [tokens[at] for at in some], reading)
+        for at, row in zip(some, _numpy(vectors), strict=True):
+            rows[at] = row
+    return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+
+def _batches(lengths: Sequence[int], size: int, advance: Advance) -> Iterator[list[int]]:
+    order = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+        advance(min(start + size, len(order)), len(order))
+
+
+def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: Advance) -> Matrix:
+    model = sentence_transformer(folder, None)
+    parts: list[Matrix] = []
+    for start in range(0, len(texts), BATCH * BATCH):
+        some = texts[start : start + BATCH * BATCH]
+        parts.append(_encoded(model, some))
+        advance(start + len(some), len(texts))
+    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+
+
+def sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
+    """The sentence-transformers model in the folder. Raises InputError where there is none, and for modules that are
+    not the library's own: their code would come with the weights."""
+    prepare_libraries(folder)
+    from sentence_transformers import SentenceTransformer
+
+    _refuse_code(folder)
+    place = str(usable_device(device))
+    try:
+        model = SentenceTransformer(str(folder), device=place, local_files_only=True, trust_remote_code=False)
+    except pickle.UnpicklingError:
+        raise more_than_numbers(folder) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
+    return model.half() if half else model
+
+
+def _refuse_code(folder: Path) -> None:
+    try:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        types = [module["type"] for module in modules]
+    except FileNotFoundError:
+        return
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{folder / MODULES}: not a list of modules, each with its type") from None
+    foreign = [name for name in types if not str(name).startswith(OWN)]
+    if foreign:
+        raise InputError(
+            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
+            hint="weights are read, programs that come with them are not run",
+        )
+
+
+def _encoded(model: Any, texts: Sequence[str]) -> Matrix:
+    return np.asarray(model.encode(list(texts), batch_size=BATCH, show_progress_bar=False), dtype=np.float32)
+
+
+def _numpy(tensor: Any) -> Matrix:
+    return np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)

@@ -1,0 +1,192 @@
+"""Texts through a model that is loaded, a batch at a time: the same for running an encoder and for training it.
+
+Lengths: a sentence or a title with its abstract is cut at the model's own limit, 512 tokens at most; Aspire's input at
+500 tokens and the two special ones, as in its authors' example code.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
+from annot.ranking.systems.weights import INSTALL, Reading
+
+LONGEST = 512
+LONGEST_IN_CONTEXT = 500
+MIXED = "model_cur_best.pt"
+"""What Aspire's authors call a checkpoint of SPECTER-CoCite with its mix of layers (`bert_layer_weights`)."""
+
+
+class Loaded(NamedTuple):
+    """A model with its tokeniser, ready to read."""
+
+    model: Any
+    tokenizer: Any
+    device: Any
+    longest: int
+    mix: Any = None
+    """The weight of each layer's states, the lowest first, shape (layers + 1,); None reads the last layer's."""
+
+
+class InContext(NamedTuple):
+    """The tokens of title, separator and abstract, and where each sentence stands in them."""
+
+    tokens: list[int]
+    spans: list[range]
+
+
+def load(folder: Path, device: str | None = None, *, half: bool = False) -> Loaded:
+    """The model in a folder, on a device of torch; None takes the GPU where there is one. half: in half precision.
+
+    Raises MissingInput without the libraries, InputError where the folder or the device is not usable.
+    """
+    prepare_libraries(folder)
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    place = usable_device(device)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, trust_remote_code=False).eval()
+    except pickle.UnpicklingError:
+        raise more_than_numbers(folder) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: not readable as weights of an encoder: {first_line(error)}") from None
+    # Of positions a tokeniser without a limit says a number beyond every model.
+    limits = (LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST))
+    mix = _mixed(folder / MIXED, model) if (folder / MIXED).is_file() else None
+    model = model.to(place, dtype=torch.float16) if half else model.to(place)
+    return Loaded(model, tokenizer, place, min(limits), None if mix is None else mix.to(place, dtype=model.dtype))
+
+
+def usable_device(name: str | None) -> Any:
+    """The torch device of this name; None is a GPU where there is one. Raises InputError where it cannot be used."""
+    import torch
+
+    try:
+        found = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=found)
+    except (RuntimeError, AssertionError) as error:
+        there = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        expected = " or ".join(["cpu", *there])
+        raise InputError(f"--device {name}: {first_line(error)}; expected {expected}") from None
+    return found
+
+
+def prepare_libraries(folder: Path) -> None:
+    """Progress is ours to show. Raises MissingInput where the libraries are not installed."""
+    try:
+        import sentence_transformers  # noqa: F401
+        from transformers.utils import logging
+    except ImportError:
+        raise MissingInput(f"{folder}: the libraries for encoders are not installed", hint=INSTALL) from None
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
+def more_than_numbers(folder: Path) -> InputError:
+    """For a pickle that asks for more than tensors. What torch advises, to open it all the same, runs its code."""
+    return InputError(
+        f"{folder}: its weights hold more than numbers, and are not opened", hint="take weights in model.safetensors"
+    )
+
+
+def first_line(error: Exception) -> str:
+    """What the libraries say of a folder, without their advice."""
+    return str(error).partition("\n")[0]
+
+
+def document_text(loaded: Loaded, paper: Paper) -> str:
+    """Title, separator and abstract, joined without spaces as in SPECTER's and SciNCL's model cards."""
+    return f"{paper.title}{loaded.tokenizer.sep_token}{' '.join(paper.sentences)}"
+
+
+def text_tokens(loaded: Loaded, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, special ones among them, cut at the model's limit."""
+    found: list[list[int]] = (
+        loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"] if texts else []
+    )
+    return found
+
+
+def tokens_in_context(loaded: Loaded, paper: Paper) -> InContext:
+    """A paper's tokens as Aspire reads them; sentences beyond the last token that is read have no place."""
+    tokenizer = loaded.tokenizer
+    longest = min(LONGEST_IN_CONTEXT, loaded.longest - 2)
+    tokens: list[int] = [tokenizer.cls_token_id, *_plain(tokenizer, f"{paper.title} {tokenizer.sep_token} ")[:longest]]
+    spans: list[range] = []
+    for sentence in paper.sentences:
+        own = _plain(tokenizer, sentence)
+        room = longest + 1 - len(tokens)
+        if own and room <= 0:
+            break
+        spans.append(range(len(tokens), len(tokens) + min(len(own), room)))
+        tokens += own[:room]
+    return InContext([*tokens, tokenizer.sep_token_id], spans)
+
+
+def pooled(loaded: Loaded, batch: Sequence[Sequence[int]], reading: Reading) -> Any:
+    """A vector for each list of tokens, a tensor of shape (batch, dimensions): `cls`, `pooler` or `mean`."""
+    import torch
+
+    states = _states(loaded, batch)
+    if reading == "pooler":
+        return states.pooler_output
+    if reading == "cls":
+        if loaded.mix is None:
+            return states.last_hidden_state[:, 0]
+        return torch.stack([layer[:, 0] for layer in states.hidden_states], dim=-1) @ loaded.mix
+    parts = zip(states.last_hidden_state, map(len, batch), strict=True)
+    return torch.stack([part[:length].mean(dim=0) for part, length in parts])
+
+
+def sentence_means(loaded: Loaded, batch: Sequence[InContext]) -> list[Any]:
+    """For each paper a tensor of shape (sentences, dimensions): the mean of each sentence's tokens' states.
+
+    A sentence without a token has zeros.
+    """
+    import torch
+
+    found = []
+    for rows, (_, spans) in zip(_states(loaded, [one.tokens for one in batch]).last_hidden_state, batch, strict=True):
+        means = [rows[span.start : span.stop].mean(dim=0) if len(span) else torch.zeros_like(rows[0]) for span in spans]
+        found.append(torch.stack(means) if means else rows[:0])
+    return found
+
+
+def _plain(tokenizer: Any, text: str) -> list[int]:
+    tokens: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return tokens
+
+
+def _states(loaded: Loaded, batch: Sequence[Sequence[int]]) -> Any:
+    import torch
+
+    widest = max(map(len, batch))
+    tokens = torch.full((len(batch), widest), loaded.tokenizer.pad_token_id or 0)
+    mask = torch.zeros((len(batch), widest), dtype=torch.long)
+    for at, one in enumerate(batch):
+        tokens[at, : len(one)] = torch.tensor(one)
+        mask[at, : len(one)] = 1
+    given = {"input_ids": tokens.to(loaded.device), "attention_mask": mask.to(loaded.device)}
+    return loaded.model(**given, output_hidden_states=loaded.mix is not None)
+
+
+def _mixed(path: Path, model: Any) -> Any:
+    """Put the weights of the checkpoint into the model; returns the softmax of its mix of layers."""
+    import torch
+
+    try:
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        mix = torch.softmax(stored.pop("bert_layer_weights.weight"), dim=1)[0]
+        # An index of positions that earlier versions of transformers stored with the weights.
+        weights = {name.removeprefix("bert_encoder."): value for name, value in stored.items()}
+        weights.pop("embeddings.position_ids", None)
+        model.load_state_dict(weights)
+    except (OSError, RuntimeError, KeyError, AttributeError, pickle.UnpicklingError) as error:
+        raise InputError(f"{path}: not a checkpoint of Aspire's bi-encoder over this config.json: {error}") from None
+    return mix

@@ -1,0 +1,153 @@
+"""Co-citations: sets of papers that one sentence cites together, with all such sentences, filtered as Aspire does.
+
+Mysore et al. 2022 (Aspire), appendix A: abstracts that pass the filters of CSFCube, sets of 2 or 3 papers to train on
+abstracts, of 2 or more for the encoder of sentences. What the paper leaves open is as in its authors' code
+(github.com/allenai/aspire, `pre_proc_cocits.py`): contexts of 5 to 60 words with a bracket in them; copies that differ
+in digits only count once, and so do several of one citing paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.formats.citing_text import CitingText
+
+Papers = tuple[str, ...]
+"""Ids of papers that were cited together, sorted."""
+
+
+class LeftOut(StrEnum):
+    """Why a context is not kept, in the order in which the reasons are looked for: the first one counts."""
+
+    FIELD = "of another field"
+    ALONE = "cites fewer than two papers of the corpus"
+    SHORT = "too few words"
+    LONG = "too many words"
+    UNMARKED = "no bracket around a citation"
+    SAME_PAPER = "a second one of the citing paper for the same papers"
+    COPY = "the same words from another paper"
+
+
+class Limits(NamedTuple):
+    """Which contexts are kept. words: of a context. fields: of the citing paper, one is enough; none are all."""
+
+    fewest_words: int
+    most_words: int
+    fields: tuple[str, ...]
+
+
+class Said(NamedTuple):
+    """What a paper says where it cites some papers together."""
+
+    citing: str
+    text: str
+    fields: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Cocitations:
+    """The contexts of each set of papers, and what was left out."""
+
+    contexts: dict[Papers, list[Said]] = field(default_factory=dict)
+    texts: int = 0
+    """Full texts read."""
+    read: int = 0
+    """Contexts read: places that cite something."""
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    unlinked: int = 0
+    """Citations without a known paper; the others of their sentence count."""
+    not_in_corpus: int = 0
+    """Citations of papers that the corpus does not have."""
+
+    @property
+    def kept(self) -> int:
+        return sum(map(len, self.contexts.values()))
+
+
+def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limits) -> Cocitations:
+    """The co-citations of papers of the corpus, sets in the order of their ids, contexts in that of the texts.
+
+    corpus: the ids of papers whose abstract is known and passes the filters.
+    """
+    found = Cocitations()
+    sayings: dict[Papers, set[str]] = {}
+    citing: set[tuple[Papers, str]] = set()
+    for text in texts:
+        found.texts += 1
+        for context in text.contexts:
+            found.read += 1
+            found.unlinked += context.unlinked
+            papers = tuple(paper_id for paper_id in context.cited if paper_id in corpus)
+            found.not_in_corpus += len(context.cited) - len(papers)
+            words = re.sub(r"\d", "", context.text)
+            reason = _reason(text, context.text, papers, limits)
+            if reason is None and (papers, text.paper_id) in citing:
+                reason = LeftOut.SAME_PAPER
+            if reason is None and words in sayings.setdefault(papers, set()):
+                reason = LeftOut.COPY
+            if reason is not None:
+                found.left_out[reason] += 1
+                continue
+            sayings[papers].add(words)
+            citing.add((papers, text.paper_id))
+            found.contexts.setdefault(papers, []).append(Said(text.paper_id, context.text, text.fields))
+    found.contexts = dict(sorted(found.contexts.items()))
+    return found
+
+
+def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> LeftOut | None:
+    words = len(said.split())
+    if limits.fields and not set(limits.fields) & set(text.fields):
+        return LeftOut.FIELD
+    if len(papers) < 2:
+        return LeftOut.ALONE
+    if words < limits.fewest_words:
+        return LeftOut.SHORT
+    if words > limits.most_words:
+        return LeftOut.LONG
+    return None if re.search(r"[()\[\]]", said) else LeftOut.UNMARKED
+
+
+class Share(NamedTuple):
+    """Part of a mix: this share of the examples from citing papers of one of these fields."""
+
+    fields: tuple[str, ...]
+    share: float
+
+
+def read_mix(typed: Sequence[str]) -> tuple[Share, ...]:
+    """The parts of a mix as they are typed, `Medicine+Biology=0.6`; none are everything.
+
+    Raises InputError where one is of another form, or the shares do not sum to 1.
+    """
+    parts = []
+    for one in typed:
+        names, _, share = one.rpartition("=")
+        try:
+            parts.append(Share(tuple(name.strip() for name in names.split("+")), float(share)))
+        except ValueError:
+            raise InputError(f"--mix: found {one!r}, expected FIELD=SHARE, such as 'Medicine+Biology=0.6'") from None
+    total = sum(part.share for part in parts)
+    if parts and (abs(total - 1) > 1e-6 or min(part.share for part in parts) < 0):
+        raise InputError(f"--mix: the shares sum to {total:g}, expected shares from 0 to 1 that sum to 1")
+    return tuple(parts) or (Share((), 1.0),)
+
+
+def mixed(
+    sets: Sequence[Papers], contexts: Mapping[Papers, Sequence[Said]], mix: Sequence[Share]
+) -> list[list[Papers]]:
+    """The sets of each part of a mix, in the order given; a set goes to the first part that one of its contexts has."""
+    parts: list[list[Papers]] = [[] for _ in mix]
+    for papers in sets:
+        fields = {field for said in contexts[papers] for field in said.fields}
+        for part, (wanted, _) in zip(parts, mix, strict=True):
+            if not wanted or fields & set(wanted):
+                part.append(papers)
+                break
+    return parts

@@ -1,0 +1,124 @@
+"""What each system is trained with: its loss, its examples, and the settings that its paper states.
+
+Sources: Cohan et al. 2020 (SPECTER), section 4; Mysore et al. 2022 (Aspire), sections 3.1 to 3.2 and appendices C to F;
+what Aspire leaves open (sizes of batches that are read at once, the two encoders of sentences) is as in the settings
+that its authors published (github.com/allenai/aspire, `config/models_config`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from annot.base.errors import InputError
+from annot.base.names import check_name
+
+Of = Literal["triplets", "cocited papers", "cocited contexts", "cloze"]
+"""What its examples are made from."""
+Reads = Literal["document", "sentence", "context"]
+"""A paper as one vector, a text as one vector, or a paper as the vectors of its sentences."""
+Loss = Literal["triplet", "softmax"]
+"""max(d(q, p) - d(q, n) + margin, 0); or the cross entropy of the dot products of a query with all positives."""
+LOSSES: tuple[Loss, ...] = ("triplet", "softmax")
+Distance = Literal["vector", "context aligned", "abstract aligned", "single", "transport", "attention"]
+"""L2 of two vectors; of two sentences that another encoder aligned, by the contexts or by themselves; of the nearest
+two; the minimum of transport, entropy and all; <D, A> over attention weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a training goes."""
+
+    batch: int
+    """Examples of one step of the optimiser."""
+    at_once: int
+    """Examples that are read at once; negatives within a batch are from these."""
+    learning_rate: float
+    warm_up: float
+    """Steps until the learning rate is at its height; below 1, as a share of all steps."""
+    epochs: int
+    loss: Loss
+    margin: float = 1.0
+    check_every: int = 0
+    """Steps between two looks at the dev examples, where the state is kept, too; 0: ten looks an epoch."""
+    patience: int = 5
+    """Looks without a lower dev loss after which the training ends."""
+    temperature: float = 0.5
+    """Of Aspire's weights of sentences."""
+    entropy: float = 20.0
+    """Lambda of Aspire's transport."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one system is trained."""
+
+    system: str
+    of: Of
+    reads: Reads
+    distances: tuple[Distance, ...]
+    """Whose losses are summed."""
+    ranks_by: Distance
+    """What dev examples are measured with: the distance that the system ranks with."""
+    start: str
+    """The system whose weights it starts from."""
+    settings: Settings
+    examples: int | None = None
+    """How many are drawn; None: all."""
+    two_towers: bool = False
+    """Whether queries and positives have an encoder each; that of the queries is kept."""
+
+    @property
+    def aligned(self) -> bool:
+        """Whether it needs another encoder, of sentences, to align by."""
+        return bool({"context aligned", "abstract aligned"} & set(self.distances))
+
+
+def _aspire(system: str, *distances: Distance, ranks_by: Distance, learning_rate: float = 2e-5) -> Recipe:
+    settings = Settings(batch=30, at_once=10, learning_rate=learning_rate, warm_up=2000, epochs=1, loss="triplet")
+    return Recipe(system, "cocited papers", "context", distances, ranks_by, "specter", settings, 1_300_000)
+
+
+_SPECTER = Settings(batch=32, at_once=4, learning_rate=2e-5, warm_up=0.1, epochs=2, loss="triplet")
+_COCITE = Settings(batch=30, at_once=3, learning_rate=2e-5, warm_up=2000, epochs=1, loss="triplet")
+_COSENT = Settings(batch=48, at_once=48, learning_rate=2e-5, warm_up=300, epochs=2, loss="triplet")
+_CLOZE = Settings(batch=60, at_once=10, learning_rate=2e-5, warm_up=12_000, epochs=1, loss="softmax")
+_V: tuple[Distance, ...] = ("vector",)
+
+RECIPES = {
+    recipe.system: recipe
+    for recipe in (
+        Recipe("specter-id", "triplets", "document", _V, "vector", "scibert-uncased", _SPECTER, 660_000),
+        Recipe("specter-cocite", "cocited papers", "document", _V, "vector", "specter", _COCITE, 1_300_000),
+        Recipe("cosentbert", "cocited contexts", "sentence", _V, "vector", "scibert-uncased", _COSENT),
+        Recipe("ictsentbert", "cloze", "sentence", _V, "vector", "scibert-uncased", _CLOZE, two_towers=True),
+        _aspire("ts-aspire", "context aligned", ranks_by="single"),
+        _aspire("abs-aspire", "abstract aligned", ranks_by="single"),
+        _aspire("max-aspire", "single", ranks_by="single"),
+        _aspire("ot-aspire", "transport", ranks_by="transport"),
+        _aspire("ts+ot-aspire", "context aligned", "transport", ranks_by="transport", learning_rate=1e-5),
+        _aspire("att-aspire", "attention", ranks_by="attention"),
+    )
+}
+"""SPECTER-ID has the number of triples of CSFCube, SPECTER's own was 684,000. Aspire's mix of layers is not trained:
+SPECTER-CoCite is read from the last one."""
+
+
+def recipe_of(system: str, **given: Any) -> Recipe:
+    """How a system is trained, with these settings instead of its own; None changes nothing.
+
+    Raises InputError with the near name, or where settings do not go together.
+    """
+    check_name(system, tuple(RECIPES), what="system to train")
+    recipe = RECIPES[system]
+    settings = replace(recipe.settings, **{name: value for name, value in given.items() if value is not None})
+    if settings.loss not in LOSSES:
+        raise InputError(f"--loss: found {settings.loss}, expected {' or '.join(LOSSES)}")
+    if settings.loss == "softmax" and (recipe.reads == "context" or recipe.of == "triplets"):
+        raise InputError(f"--loss: found softmax, expected triplet: {system} is trained on distances of triplets")
+    if settings.at_once > settings.batch:
+        settings = replace(settings, at_once=settings.batch)
+    if settings.at_once < 2 and recipe.of != "triplets":
+        raise InputError("--at-once: found 1, expected 2 or more: negatives come from the examples read at once")
+    return replace(recipe, settings=settings)

@@ -1,0 +1,218 @@
+"""What is in dispute, who settles it, and what the final grades are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.base.records import Adjudication, Decision, Judgement, OfPair
+from annot.base.stats.seeding import generator
+
+Pair = tuple[str, str]
+"""(query_id, doc_id)."""
+WIDE = 2
+"""From this difference on two grades want a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute(OfPair):
+    """A pair that a person must settle: the judgements that count, by assessor."""
+
+    query_id: str
+    doc_id: str
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def gap(self) -> int:
+        """The largest difference between two grades; the scale's unknown width where someone could not judge is 0."""
+        grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
+        return max(grades) - min(grades) if grades else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The pairs by what is to be done with them."""
+
+    agreed: tuple[Decision, ...]
+    disputed: tuple[Dispute, ...]
+    incomplete: tuple[Pair, ...]
+    """Pairs that have fewer judgements than they are to have."""
+    short: tuple[Pair, ...]
+    """Those of them that no present assessor will complete: all who have the pair have judged it."""
+
+
+def settle(
+    planned: Mapping[Pair, Sequence[str]],
+    judgements: Iterable[Judgement],
+    *,
+    per_pair: int | None,
+    accepted: Collection[Pair],
+    contested: Collection[Pair] = (),
+) -> Settlement:
+    """Sort the planned pairs into agreed, disputed and incomplete.
+
+    planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
+    flags do not count. A pair is agreed when all its assessors gave the same grade; it is in dispute when grades
+    differ or someone could not judge. per_pair: how many judgements a pair is to have, whoever left; None where the
+    plan is what was imported. accepted: pairs that may have fewer, but at least one. contested: pairs that are in
+    dispute although their grades are equal, by the lead's word.
+    """
+    by_pair: dict[Pair, dict[str, Judgement]] = {}
+    for one in judgements:
+        if one.counts:
+            by_pair.setdefault(one.pair, {})[one.assessor] = one
+    agreed: list[Decision] = []
+    disputed: list[Dispute] = []
+    incomplete: list[Pair] = []
+    short: list[Pair] = []
+    for pair in sorted(planned):
+        found = by_pair.get(pair, {})
+        counted = [found[name] for name in sorted(planned[pair]) if name in found]
+        grades = {one.grade for one in counted}
+        if len(counted) < len(planned[pair]):
+            incomplete.append(pair)
+        elif not counted or (len(counted) < (per_pair or 0) and pair not in accepted):
+            incomplete.append(pair)
+            short.append(pair)
+        elif len(grades) == 1 and None not in grades and pair not in contested:
+            grade = counted[0].grade
+            assert grade is not None
+            agreed.append(Decision(*pair, grade=grade, origin="agreed"))
+        else:
+            disputed.append(Dispute(*pair, judgements=tuple(counted)))
+    return Settlement(tuple(agreed), tuple(disputed), tuple(incomplete), tuple(short))
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What adjudicators said of the pairs, by what it settles."""
+
+    graded: dict[Pair, Adjudication]
+    """The adjudication that counts, of each pair that has a grade from one."""
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that as many adjudicators as are asked could not judge: nobody can, and no further person is asked."""
+    passed_on: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that an adjudicator could not judge and that wait for another one."""
+
+
+def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
+    """Sort what adjudicators said; those with flags do not count, and of one person's several answers the last does,
+    and of several people's grades the latest.
+
+    asked: how many adjudicators must say that they cannot judge a pair before it is given up.
+    """
+    said: dict[Pair, dict[str, Adjudication]] = {}
+    for ruling in adjudications:
+        if ruling.counts:
+            said.setdefault(ruling.pair, {})[ruling.adjudicator] = ruling
+    graded: dict[Pair, Adjudication] = {}
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}
+    passed_on: dict[Pair, tuple[Adjudication, ...]] = {}
+    for pair, by_person in sorted(said.items()):
+        grades = [ruling for ruling in by_person.values() if ruling.grade is not None]
+        if grades:
+            graded[pair] = sorted(grades, key=lambda ruling: ruling.judged_at or "")[-1]
+        else:
+            ended = len(by_person) >= asked
+            (unjudgeable if ended else passed_on)[pair] = tuple(by_person.values())
+    return Rulings(graded, unjudgeable, passed_on)
+
+
+class Unexplained(NamedTuple):
+    """Of the settled pairs that need a reason most, those that have none."""
+
+    pairs: int
+    """The adjudicator gave a grade that no assessor gave, or the assessors' grades are `WIDE` apart or more."""
+    without_reason: int
+    """No sentence was written."""
+    without_cause: int
+    """It was not said why they differ."""
+
+
+def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Iterable[Judgement]) -> Unexplained:
+    """How many overrulings and wide gaps lack the words that Label Studio cannot require for them alone.
+
+    judgements: those that the final grades are made of; the ones that do not count are left out. As everywhere, only a
+    pair with two grades or more can be overruled.
+    """
+    grades: dict[Pair, list[int]] = {}
+    for one in judgements:
+        if one.counts and one.grade is not None:
+            grades.setdefault(one.pair, []).append(one.grade)
+    wanting = [
+        settled
+        for pair, settled in adjudications.items()
+        if len(given := grades.get(pair, [])) > 1 and (settled.grade not in given or max(given) - min(given) >= WIDE)
+    ]
+    return Unexplained(
+        len(wanting), sum(not one.comment for one in wanting), sum(one.reason is None for one in wanting)
+    )
+
+
+def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:
+    """The assessors in the order in which their grades are shown, drawn for each pair: no place is a person."""
+    names = sorted(assessors)
+    return tuple(names[at] for at in generator(seed, "shown", *pair).permutation(len(names)))
+
+
+def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
+    """The judgements of a dispute in the order of `shown_assessors`."""
+    by_assessor = {judgement.assessor: judgement for judgement in dispute.judgements}
+    order = shown_assessors(dispute.pair, by_assessor, seed=seed)
+    return tuple(by_assessor[name] for name in order)
+
+
+def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:
+    """Disputes by their gap, the widest first: what tells most while fresh. Of one gap, query by query."""
+    return tuple(sorted(disputes, key=lambda one: (-one.gap, one.query_id, one.doc_id)))
+
+
+def assign_adjudicators(
+    disputes: Sequence[Dispute],
+    adjudicators: Sequence[str],
+    *,
+    may_assess: bool,
+    seed: int,
+    standing: Mapping[Pair, str],
+    passed_on: Mapping[Pair, Collection[str]],
+) -> dict[Pair, str]:
+    """The adjudicator of each dispute, loads balanced, a query kept with one person where that stays balanced.
+
+    An adjudicator never settles a pair that they judged, unless `may_assess` allows it and nobody else is there.
+    `standing` are the disputes that someone has already. `passed_on`: who could not judge a pair that goes to another
+    adjudicator; that one is neither of them nor an assessor of the pair, and where there is no such person the pair has
+    nobody here. Raises InputError naming the other pairs that nobody may settle.
+    """
+    if not adjudicators:
+        raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
+    given = dict(standing)
+    load: Counter[str] = Counter(given.values())
+    queries_of: dict[str, list[Dispute]] = {}
+    for one in queue(disputes):
+        if one.pair not in given:
+            queries_of.setdefault(one.query_id, []).append(one)
+    stuck: list[str] = []
+    for query_id, group in sorted(queries_of.items()):
+        order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
+        for one in group:
+            judged = {judgement.assessor for judgement in one.judgements}
+            could_not = passed_on.get(one.pair, ())
+            free = [name for name in order if name not in judged and name not in could_not]
+            if could_not and not free:
+                continue
+            if may_assess:
+                free = free or order
+            if not free:
+                stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
+                continue
+            name = str(min(free, key=lambda person: (load[person] // max(1, len(group)), order.index(person))))
+            given[one.pair] = name
+            load[name] += 1
+    if stuck:
+        raise InputError(
+            f"{len(stuck)} pair(s) have no adjudicator left", faults=stuck, hint="`annot assessor add --adjudicator`"
+        )
+    return given
