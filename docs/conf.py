@@ -8,7 +8,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import annot
 import references
+import rooms
 from annot import __version__
 
 project = "annot"
@@ -28,4 +30,10 @@ nitpicky = False
 
 
 def setup(app: Any) -> None:
-    app.connect("builder-inited", lambda app: references.write(Path(app.srcdir) / "reference"))
+    app.connect("builder-inited", write)
+
+
+def write(app: Any) -> None:
+    folder = Path(app.srcdir) / "reference"
+    references.write(folder)
+    rooms.write(Path(annot.__file__).parent, folder)

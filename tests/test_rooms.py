@@ -12,47 +12,54 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
-LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "names", "templating", "cores"),
-    1: ("stats", "formats", "judged", "shards"),
-    2: (
-        "corpus_filters",
-        "near_duplicates",
-        "facets",
-        "selection",
-        "ranking",
-        "pooling",
-        "planning",
-        "trials",
-        "adjudication",
-        "agreement",
-        "diagnosis",
-        "forecast",
-        "folds",
-    ),
-    3: ("evaluation",),
-    4: ("assessor_effect", "reusability", "systems"),
-    5: ("store", "labelstudio"),
-    6: ("study",),
-    7: ("exchange", "report", "library", "browse"),
-    8: ("release",),
-    9: ("steps",),
-    10: ("demo",),
-    11: ("cli",),
-}
-PURE_LEVELS = (1, 2, 3, 4)
-"""Numbers in, numbers out."""
-LEVEL_OF = {room: level for level, rooms in LEVELS.items() for room in rooms}
-DATA_PACKAGES = {"templates", "guidelines", "demo.frozen_rankings", "demo.frozen_runs"}
-PURE_ROOMS_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
+ROOMS = (
+    "base",
+    "formats",
+    "store",
+    "labelstudio",
+    "study",
+    "corpus",
+    "ranking",
+    "pools",
+    "measuring",
+    "judging",
+    "publishing",
+    "api",
+    "steps",
+    "demo",
+    "cli",
+)
+"""From the ground up: a room uses those before it."""
+PURE = (
+    "base.stats",
+    "formats",
+    "corpus.facets",
+    "ranking.systems",
+    "pools.pooling",
+    "pools.selection",
+    "measuring.agreement",
+    "measuring.assessor_effect",
+    "measuring.diagnosis",
+    "measuring.evaluation",
+    "measuring.folds",
+    "measuring.forecast",
+    "measuring.reusability",
+    "judging.planning",
+    "judging.trials",
+)
+"""Values in, values out: none of them knows of a study, a database or a server."""
+PURE_MAY_USE = ("base", "ranking", "corpus.near_duplicates", "corpus.corpus_filters", "study.adjudication", *PURE)
+AT_MOST_AT_THE_TOP = 16
+PURE_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
 
 
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def name_of(path: Path) -> str:
+    """The dotted name of a module within the package."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imported_names(path: Path) -> set[str]:
@@ -68,23 +75,34 @@ def imported_names(path: Path) -> set[str]:
     return names
 
 
-def test_every_module_has_a_room() -> None:
-    assert {room_of(path) for path in modules()} - {"__init__", "__main__"} <= set(LEVEL_OF)
+def inside(name: str, *places: str) -> bool:
+    return any(name == place or name.startswith(f"{place}.") for place in places)
+
+
+def test_the_rooms_are_what_stands_at_the_top() -> None:
+    top = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
+    assert top == {*ROOMS, "templates"}
+    assert len(top) <= AT_MOST_AT_THE_TOP
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_says_what_it_holds_what_it_uses_and_where_to_begin(room: str) -> None:
+    told = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert "Use" in told
+    assert "Begin with `" in told
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_run_downward(path: Path) -> None:
-    room = room_of(path)
-    if room in ("__init__", "__main__"):
+    room = name_of(path).split(".")[0]
+    if room in ("__init__", "templates"):
         return
     for name in imported_names(path):
-        parts = name.split(".")
-        if parts[0] != "annot" or len(parts) == 1 or parts[1] in DATA_PACKAGES or parts[1] not in LEVEL_OF:
+        other = name.removeprefix("annot.").split(".")[0] if name.startswith("annot.") else ""
+        if other not in ROOMS:
             continue
-        other = parts[1]
         within = other == room and (room != "steps" or path.stem == "__init__")
-        on_the_ground = LEVEL_OF[room] == 0 and other in ("records", "errors")
-        assert within or on_the_ground or LEVEL_OF[other] < LEVEL_OF[room], f"{path.name} ({room}) imports {name}"
+        assert within or ROOMS.index(other) < ROOMS.index(room), f"{path.name} ({room}) imports {name}"
 
 
 def test_the_files_of_csfcube_have_one_door() -> None:
@@ -105,12 +123,17 @@ def test_no_two_modules_of_csfcube_and_another_room_share_a_name() -> None:
     assert [name for name in inside if name != "__init__.py" and names.count(name) > 1] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "path",
+    [path for path in modules() if inside(name_of(path), *PURE)],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
 def test_pure_rooms_have_no_clock_network_or_database(path: Path) -> None:
-    if LEVEL_OF.get(room_of(path)) not in PURE_LEVELS:
-        return
-    outside = {name.split(".")[0] for name in imported_names(path)} & PURE_ROOMS_MAY_NOT_IMPORT
+    names = imported_names(path)
+    outside = {name.split(".")[0] for name in names} & PURE_MAY_NOT_IMPORT
     assert not outside, f"{path.name} imports {sorted(outside)}"
+    ours = {name.removeprefix("annot.") for name in names if name.startswith("annot.")}
+    assert not {name for name in ours if not inside(name, *PURE_MAY_USE)}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["status", "--help"], ["--version"]])
