@@ -47,8 +47,9 @@ def run(annot: Path, *arguments: str, folder: Path) -> subprocess.CompletedProce
 
 def test_the_wheel_holds_every_data_file_of_the_checkout(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
-    for folder, pattern in (("templates", "*.j2"), ("guidelines", "*.md")):
-        expected = {f"annot/{path.relative_to(CHECKOUT)}" for path in (CHECKOUT / folder).rglob(pattern)}
+    for folder, pattern, place in (("templates", "*.j2", "templates"), ("guidelines", "*.md", "study/guideline_pages")):
+        pages = (CHECKOUT / folder).rglob(pattern)
+        expected = {f"annot/{place}/{path.relative_to(CHECKOUT / folder)}" for path in pages}
         assert expected
         assert expected <= held
     assert {"annot/demo/corpus.jsonl", "annot/corpus/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held

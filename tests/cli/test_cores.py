@@ -46,7 +46,7 @@ def limited_with_small_shards(processes):
     with limited(processes):
         # Not before: it loads the libraries.
         assert "numpy" not in sys.modules
-        from annot.study import index_parts
+        from annot.ranking import index_parts
         index_parts.PAPERS, index_parts.LEAST = 20, 3
         yield
 

@@ -109,8 +109,8 @@ def test_a_worker_killed_half_way_leaves_the_same_index(queried: Path, cluster: 
 KILLED = """
 import signal, sys
 from annot.cli.main import run
-from annot.ranking import storage
-from annot.study import index_parts
+from annot.base import storage
+from annot.ranking import index_parts
 index_parts.PAPERS = int(sys.argv.pop(1))
 part, finished = sys.argv.pop(1), int(sys.argv.pop(1))
 save = storage.save_array

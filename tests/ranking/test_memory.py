@@ -21,7 +21,8 @@ from collections import ChainMap
 from pathlib import Path
 
 import numpy as np
-from annot.ranking import lsa, shard, storage, wordvectors
+from annot.base import storage
+from annot.ranking import lsa, shard, wordvectors
 from annot.ranking.corpus import Corpus, gather
 from annot.base.records import Paper
 from indexed import batches

@@ -18,7 +18,8 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 import gensim.models
-from annot.ranking import storage, unfinished, wordvectors
+from annot.base import storage
+from annot.ranking import unfinished, wordvectors
 from annot.base.records import Paper
 from indexed import bench_of
 
