@@ -31,7 +31,7 @@ FLOW = (
         "guidelines",
     ),
     "train",
-    *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "audit", "agreement"),
+    *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "agreement"),
     *(
         "adjudicate",
         "qrels",
@@ -46,7 +46,7 @@ FLOW = (
     ),
     *("browse", "report", "datasheet"),
     *("release", "trace"),
-    *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
+    *("check", "backup", "restore", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 
@@ -105,17 +105,13 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "corpus",
         "query list",
         "index list",
-        "index verify",
         "pool show",
-        "pool replay",
         "pool stats",
         "pool compare",
         "pool design",
         "assessor list",
         "assessor silent",
-        "plan check",
         "guidelines show",
-        "guidelines check",
         "comments",
         "status",
         "forecast",
@@ -126,14 +122,13 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "substudy report",
         "studio status",
         "trace",
-        "verify",
+        "check",
         "doctor",
         "run list",
         "run matches",
         "vectors list",
     }
     exports = {
-        "audit",
         "agreement",
         "agreement assessors",
         "agreement guidelines",

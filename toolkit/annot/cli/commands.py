@@ -36,12 +36,12 @@ PANELS = {
     "Pool": ("vectors", "encode", "index", "pool"),
     "Judge": (
         *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),
-        *("comments", "meeting", "audit"),
+        *("comments", "meeting"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
     "Measure": ("encoder", "run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
     "Publish": ("browse", "report", "datasheet", "release", "trace"),
-    "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
+    "Keep": ("check", "backup", "restore", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),
 }
 """The commands in the order of the work, as `annot --help` lists them."""
