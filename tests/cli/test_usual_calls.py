@@ -165,6 +165,7 @@ SAYS_WHAT_IT_DOES = {
         "Add",
         "Bring",
         "Change",
+        "Check",
         "Choose",
         "Delete",
         "Draw",

@@ -33,12 +33,11 @@ def spoil(ws: Workspace, page: str, old: str, new: str) -> None:
 
 
 def test_the_packaged_pages_fit_a_study_of_the_packaged_corpus(with_corpus: Workspace, annot: Run) -> None:
-    checked = annot("check", "guidelines", "--json")
-    assert checked.exit_code == 0, checked.stderr
-    quoted = sum(
-        (PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked.data["guidelines"]["pages"]
-    )
-    assert (checked.data["guidelines"]["examples"], checked.data["guidelines"]["of_package"]) == (quoted, 0)
+    result = annot("check", "guidelines", "--json")
+    assert result.exit_code == 0, result.stderr
+    checked = result.data["guidelines"]
+    quoted = sum((PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked["pages"])
+    assert (checked["examples"], checked["of_package"]) == (quoted, 0)
     assert quoted > 20
 
 

@@ -181,7 +181,7 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
     first, second = at("a1"), at("a2")
     there = len(first.listed_projects())
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
-    for command in (("push",), ("pull",), ("adjudicate", "push"), ("audit",)):
+    for command in (("push",), ("pull",), ("adjudicate", "push"), ("check", "server")):
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
         assert "is the server of nobody in this study" in refused.message()

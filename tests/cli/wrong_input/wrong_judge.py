@@ -206,7 +206,6 @@ WRONG: dict[str, Wrong] = {
         "planned",
     ),
     "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
-    "check: nothing is planned": Wrong("check", "plan", ("nothing is planned",), "pooled"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -301,9 +300,6 @@ WRONG: dict[str, Wrong] = {
     "pull: no place to listen": Wrong("pull", "--watch --hook lead", ("'lead'", "expected HOST:PORT"), "planned"),
     "pull: another machine's address": Wrong(
         "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
-    ),
-    "check: server down": Wrong(
-        "check", " ".join(("server", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),

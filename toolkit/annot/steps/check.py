@@ -92,6 +92,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
         raise InputError(f"--release: found with {part!r}, expected with `annot check files`")
     if part is not None:
         return Checked({part: PARTS[part](ws, release=release, advance=advance)})
+    open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:
