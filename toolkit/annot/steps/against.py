@@ -19,7 +19,7 @@ from annot.measuring.evaluation.against import (
 )
 from annot.measuring.evaluation.evaluated import PRIMARY, TEST, TEST_FOLD, TOGETHER
 from annot.measuring.measured import evaluation_of, read_run_files
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentences, table
 from annot.study.exports import exported_qrels
 from annot.study.given_files import given_text

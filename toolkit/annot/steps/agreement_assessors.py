@@ -8,7 +8,7 @@ from annot.base.names import known_query
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import assessors_of
 from annot.publishing.report.sections.assessors import method, tables, told
-from annot.publishing.report.text import table_text, wrapped
+from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 

@@ -15,9 +15,9 @@ from annot.measuring.measured import demonstrations, evaluation_of, read_run_fil
 from annot.measuring.results import evaluation_data
 from annot.publishing.report.document import Document, Section
 from annot.publishing.report.latex import latex
-from annot.publishing.report.markdown import markdown
+from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot

@@ -13,7 +13,7 @@ from annot.measuring.measured import evaluation_of, read_run_files
 from annot.measuring.restated import with_restated
 from annot.measuring.results import evaluation_file, keep
 from annot.publishing.report.sections.runs import best_line, terminal
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.study.exports import exported_qrels
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot

@@ -10,7 +10,7 @@ from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import comparable_runs, evaluation_of
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence, table
 from annot.study.given_files import given_text
 from annot.study.snapshot import read_snapshot

@@ -9,7 +9,7 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.formats.irds import dataset_id
 from annot.pools.chain import LINKS, broken_links
-from annot.publishing.release.release_folder import SUMS_FILE, check_folder
+from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
