@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("agreement", csv=True, verbs=True)
+@command("agreement", csv=True)
 def agreement_measure(
     ws: "Workspace",
     missing: Annotated[
@@ -151,7 +151,7 @@ def adjudicate_status(
     return Answer(found, table("status.queries", found))
 
 
-@command("qrels", csv=True, verbs=True)
+@command("qrels", csv=True)
 def qrels(
     ws: "Workspace",
     partial: Annotated[
