@@ -39,7 +39,7 @@ PANELS = {
         *("comments", "meeting", "audit"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
-    "Measure": ("encoder", "run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
+    "Measure": ("encoder", "run", "evaluate", "assessor-effect", "reusability", "errors"),
     "Publish": ("browse", "report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),
