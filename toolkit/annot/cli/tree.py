@@ -100,8 +100,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
     ),
     "Settle": (
         Listed("agreement", "settle", EVERY_STUDY),
-        Listed("agreement assessors", "settle"),
-        Listed("agreement guidelines", "settle"),
         Listed("adjudicate push", "settle"),
         Listed("adjudicate pull", "settle"),
         Listed("adjudicate return", "settle"),
@@ -115,7 +113,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("run matches", "runs"),
         Listed("run import", "runs"),
         Listed("evaluate", "measure", EVERY_STUDY),
-        Listed("compare", "measure"),
         Listed("assessor-effect", "measure"),
         Listed("reusability", "measure"),
         Listed("errors", "measure"),
