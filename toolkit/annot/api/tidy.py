@@ -11,6 +11,13 @@ from typing import Any
 
 import pandas as pd
 
+<<<<<<< HEAD
+=======
+from annot.api.tidy import agreement, agreement_by_guidelines, agreement_by_query
+from annot.api.tidy import Row, figure, figure_rows, frame, interval_of, kept, value_of
+from annot.api.tidy import story
+
+>>>>>>> main
 AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
@@ -381,12 +388,13 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement assessors": assessors,
+    "agreement --by assessor": assessors,
+    "agreement --by guidelines": agreement_by_guidelines,
     "assessor list": people,
     "judgements withdrawn": records,
     "comments": records,
-    "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
+    "evaluate --out": comparisons,
     "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
