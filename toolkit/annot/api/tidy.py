@@ -11,13 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-<<<<<<< HEAD
-=======
-from annot.api.tidy import agreement, agreement_by_guidelines, agreement_by_query
-from annot.api.tidy import Row, figure, figure_rows, frame, interval_of, kept, value_of
-from annot.api.tidy import story
-
->>>>>>> main
 AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
@@ -309,6 +302,17 @@ def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
         for query in data["queries"]
         for stage in ("before", "after")
         for name, value in query[stage].items()
+    )
+
+
+def agreement_by_guidelines(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of `agreement` for each version of the guidelines by which pairs were judged."""
+    return frame(
+        {"guidelines": version["number"], "sent_at": version["sent_at"], **row}
+        for version in data
+        if version["table"]
+        for row in _agreement_rows(version["table"])
+        if row["facet"] != "together"
     )
 
 
