@@ -13,7 +13,7 @@ import torch
 from annot.base.storage import strings_of
 from annot.formats.trec import read_run
 from annot.ranking import vectors
-from annot.ranking.systems import encoders, transport
+from annot.ranking.systems import encoders, matching
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from command_line import annot, annot_done

@@ -17,8 +17,8 @@ from annot.measuring.evaluation.measures import evaluate
 from annot.measuring.folds.grouped import grouped_folds
 from annot.measuring.trained_pools import of_lsa
 from annot.ranking.methods import Bench
-from annot.ranking.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
-from annot.ranking.systems.scisearch.protocols import honest, leaky, untrained
+from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll
+from annot.ranking.systems.scisearch import honest, leaky, untrained
 from annot.ranking.systems.system import Topic
 from annot.store.database import open_store
 from annot.store.runs import read_splits

@@ -12,7 +12,7 @@ from annot.ranking.systems import alignment
 from annot.ranking.systems.aspire import align_by
 from annot.ranking.systems.sentence_vectors import SentenceVectors
 from annot.ranking.systems.system import Topic
-from annot.ranking.systems.transport import TOLERANCE, by_attention, by_transport, plans
+from annot.ranking.systems.matching import TOLERANCE, by_attention, by_transport, plans
 
 EPS = 1 / 20
 

@@ -13,8 +13,8 @@ from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.folds.grouped import grouped_folds
 from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
 from annot.ranking.methods import Bench
-from annot.ranking.systems.scisearch.protocols import Features, by_facet, honest, leaky, learned_from, untrained
-from annot.ranking.systems.scisearch.system import SciSearchSystem
+from annot.ranking.systems.scisearch import Features, by_facet, honest, leaky, learned_from, untrained
+from annot.ranking.systems.scisearch_systems import SciSearchSystem
 from annot.ranking.systems.sentence_vectors import Matrix, SentenceVectors
 from annot.ranking.systems.system import Made, Topic
 from annot.ranking.systems.weights import INSTALL

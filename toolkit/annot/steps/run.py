@@ -13,7 +13,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking, Source
 from annot.formats.trec import write_run
 from annot.measuring.matched import write_matches
-from annot.measuring.ranked_pools import GIVEN_UP, RankedPools, systems_of
+from annot.measuring.system_inputs import GIVEN_UP, RankedPools, systems_of
 from annot.publishing.report.words import sentences
 from annot.ranking.index import Advance
 from annot.ranking.small_corpora import trained_on_few

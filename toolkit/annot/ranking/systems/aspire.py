@@ -12,7 +12,7 @@ from typing import Literal
 from annot.base.stats.arrays import Array
 from annot.ranking.systems.alignment import Align, Aligned, best_pair
 from annot.ranking.systems.system import ASPIRE, EACH_IN_CONTEXT, EACH_SENTENCE, FACET, IN_CONTEXT, System, Topic
-from annot.ranking.systems.transport import by_attention, by_transport
+from annot.ranking.systems.matching import by_attention, by_transport
 from annot.ranking.systems.weights import Weights
 
 Matching = Literal["single", "transport", "attention"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from annot.base.names import check_name
 from annot.ranking.systems import abstracts, aspire, sentences, terms
-from annot.ranking.systems.scisearch import system as scisearch
+from annot.ranking.systems import scisearch_systems as scisearch
 from annot.ranking.systems.system import System
 
 SYSTEMS: dict[str, System] = {

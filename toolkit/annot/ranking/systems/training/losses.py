@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.ranking.systems.training.recipes import Distance
-from annot.ranking.systems.transport import plans
+from annot.ranking.systems.matching import plans
 
 Aligned = tuple[int, int]
 """The sentences of the query and of the other paper that another encoder aligned."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.ranking.systems.scisearch.network import Loss
-from annot.ranking.systems.scisearch.protocols import Protocol
+from annot.ranking.systems.scisearch_network import Loss
+from annot.ranking.systems.scisearch import Protocol
 from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, System
 
 SOURCES: dict[Protocol, str] = {

@@ -20,8 +20,8 @@ from annot.ranking.systems.abstracts import AbstractSystem
 from annot.ranking.systems.alignment import Align, Similarity
 from annot.ranking.systems.aspire import AspireSystem, align_by
 from annot.ranking.systems.registry import system_named
-from annot.ranking.systems.scisearch.protocols import Features
-from annot.ranking.systems.scisearch.system import SciSearchSystem
+from annot.ranking.systems.scisearch import Features
+from annot.ranking.systems.scisearch_systems import SciSearchSystem
 from annot.ranking.systems.sentences import SentenceSystem
 from annot.ranking.systems.system import Made, System, Topic
 from annot.ranking.systems.terms import TermSystem

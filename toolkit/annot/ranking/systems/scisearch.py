@@ -16,7 +16,7 @@ import numpy as np
 
 from annot.base.ordering import ranked
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc
-from annot.ranking.systems.scisearch.network import Loss, Pairs, Score, Vectors, balanced, train
+from annot.ranking.systems.scisearch_network import Loss, Pairs, Score, Vectors, balanced, train
 
 Protocol = Literal["folds", "leaky", "untrained"]
 WATCHED_SHARE = 0.25
