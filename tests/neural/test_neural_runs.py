@@ -130,7 +130,7 @@ def test_a_run_that_gave_up_says_how_often(
     study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "plans_given_up" not in made["ot-aspire"]
-    monkeypatch.setattr(transport, "STEPS", 1)
+    monkeypatch.setattr(matching, "STEPS", 1)
     told = annot_done("run", "ot-aspire", folder=study)
     settings = json.loads((study / "exports/runs/ot-aspire.json").read_text())["settings"]
     given_up = settings["plans_given_up"]

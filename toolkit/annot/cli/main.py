@@ -13,7 +13,7 @@ from annot.cli.output import say
 
 ROOMS = (
     *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "pulling", "settle", "trials", "runs"),
-    *("encoders", "measure", "publish", "keep", "support"),
+    *("measure", "publish", "keep", "support"),
 )
 for room in ROOMS:
     importlib.import_module(f"annot.cli.{room}")
