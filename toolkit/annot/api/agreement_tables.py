@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -38,6 +38,17 @@ def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
         for query in data["queries"]
         for stage in ("before", "after")
         for name, value in query[stage].items()
+    )
+
+
+def agreement_by_guidelines(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of `agreement` for each version of the guidelines by which pairs were judged."""
+    return frame(
+        {"guidelines": version["number"], "sent_at": version["sent_at"], **row}
+        for version in data
+        if version["table"]
+        for row in _agreement_rows(version["table"])
+        if row["facet"] != "together"
     )
 
 

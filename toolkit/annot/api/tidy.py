@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from annot.api.agreement_tables import agreement, agreement_by_query
+from annot.api.agreement_tables import agreement, agreement_by_guidelines, agreement_by_query
 from annot.api.rows import Row, figure, figure_rows, frame, interval_of, kept, value_of
 from annot.api.story import story
 
@@ -209,12 +209,13 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement assessors": assessors,
+    "agreement --by assessor": assessors,
+    "agreement --by guidelines": agreement_by_guidelines,
     "assessor list": people,
     "judgements withdrawn": records,
     "comments": records,
-    "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
+    "evaluate --out": comparisons,
     "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("run", alone=True, verbs=True)
+@command("run", alone=True)
 def run(
     ws: "Workspace",
     systems: Annotated[
