@@ -116,9 +116,9 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("assessor-effect", "measure"),
         Listed("reusability", "measure"),
         Listed("errors", "measure"),
-        Listed("encoder contexts", "encoders"),
-        Listed("encoder examples", "encoders"),
-        Listed("encoder train", "encoders"),
+        Listed("encoder contexts", "runs"),
+        Listed("encoder examples", "runs"),
+        Listed("encoder train", "runs"),
     ),
     "Publish": (
         Listed("report", "publish", EVERY_STUDY),
