@@ -39,7 +39,6 @@ FLOW = (
         "encoder",
         "run",
         "evaluate",
-        "compare",
         "assessor-effect",
         "reusability",
         "errors",
@@ -130,13 +129,10 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
     }
     exports = {
         "agreement",
-        "agreement assessors",
-        "agreement guidelines",
         "plan simulate",
         "qrels",
         "run",
         "evaluate",
-        "compare",
         "assessor-effect",
         "reusability",
         "errors",
@@ -211,21 +207,6 @@ def test_help_never_shows_a_secret(name: str, tmp_path: Path, monkeypatch: pytes
     assert "LABEL_STUDIO_API_KEY" in shown
     assert "s3cret" not in shown
     assert "of-a-person" not in shown
-
-
-def test_help_lists_the_commands_in_the_order_of_the_work(tmp_path: Path) -> None:
-    shown = annot_done("--help", folder=tmp_path).stdout
-    found: dict[str, list[str]] = {}
-    for line in shown.splitlines():
-        if heading := re.match(r"╭─ (\w+) ─", line):
-            panel = found.setdefault(heading[1], [])
-        elif entry := re.match(r"│ ([a-z-]+)  +\S", line):
-            panel.append(entry[1])
-    del found["Options"]
-    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Keep", "Help"]
-    listed = [name for names in found.values() for name in names]
-    assert listed == [name for name in FLOW if name in listed]
-    assert set(listed) == {name.split()[0] for name in COMMANDS}
 
 
 def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("pool", csv=True, verbs=True)
+@command("pool", csv=True)
 def pool_build(
     ws: "Workspace",
     mode: Annotated[str | None, recorded("round-robin, blocks or depth (the best of each, as TREC).")] = None,

@@ -46,7 +46,7 @@ RepeatsOption = Annotated[
 PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
 
 
-@command("plan", verbs=True)
+@command("plan")
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,

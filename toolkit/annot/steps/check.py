@@ -14,7 +14,7 @@ from annot.judging import guideline_faults, plan_check
 from annot.judging.exchange import audit
 from annot.pools import replay
 from annot.pools.chain import LINKS, broken_links
-from annot.publishing.release.release_folder import SUMS_FILE, check_folder
+from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import told
 from annot.ranking.index_inventory import faults_of
 from annot.store.database import open_store
