@@ -3,13 +3,13 @@
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from annot.base.errors import AnnotError, InputError
-from annot.cli.commands import command, held
+from annot.cli.commands import command, held, keep_backup
 from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from annot.judging.exchange.collecting import Seen
     from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
+
+BETWEEN_BACKUPS = timedelta(minutes=10)
 
 
 @command("pull", alone=True, server=True)
@@ -94,6 +96,8 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
 
     def after(news: bool, trouble: str) -> None:
         nonlocal unwritten, named
+        if news:
+            keep_backup(ws, "after pull", apart=BETWEEN_BACKUPS)
         try:
             page.renew(news=news, trouble=trouble)
             if not named:
@@ -108,6 +112,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
             WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
 
     def finish() -> None:
+        keep_backup(ws, "after pull")
         with suppress(AnnotError, OSError):
             page.finish()
 

@@ -36,16 +36,6 @@ def append_revisions(session: Session, model: type[SQLModel], rows: Iterable[Map
         _put_end(connection, name, length + len(chained), last)
 
 
-def make_chain(connection: Connection, name: str) -> None:
-    """Chain the rows of the table as they are; it has to be writable."""
-    rows = TABLES.tables[name]
-    last, length = "", 0
-    for row in map(dict, connection.execute(_in_order(name)).mappings().all()):
-        last, length = _link(last, row), length + 1
-        connection.execute(rows.update().where(rows.c.id == row["id"]).values(chain_sha256=last))
-    _put_end(connection, name, length, last)
-
-
 def broken_chains(connection: Connection) -> Iterator[str]:
     """Where rows of the append-only tables are gone."""
     for name in LINE:

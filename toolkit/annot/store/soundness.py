@@ -14,13 +14,6 @@ from annot.store.revisions import BESIDE_RECORD, hash_of
 from annot.store.rows import field_names
 
 KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))
-FIRST_FIELDS = frozenset(
-    {
-        *("query_id", "doc_id", "assessor", "adjudicator", "occasion", "grade", "cannot_judge", "comment", "judged_at"),
-        *("lead_time", "flags", "reason", "ratings", "shown"),
-    }
-)
-"""The fields of the two records in the first version of the database; younger ones are in no older hash."""
 
 
 def unsound_revisions(connection: Connection) -> Iterator[str]:
@@ -44,14 +37,8 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
 
 def _hashes(content: dict[str, Any]) -> Iterator[str]:
     """The hash of the content in every way in which it may have been recorded."""
-    older = {
-        name: value
-        for name, value in content.items()
-        if value is not None or name in FIRST_FIELDS or name in BESIDE_RECORD
-    }
-    for told in (content, older):
-        yield hash_of(told)
-        seconds = told["lead_time"]
-        if seconds is not None and seconds == int(seconds):
-            # Whole seconds may have been recorded as such; the database has one kind of number there.
-            yield hash_of({**told, "lead_time": int(seconds)})
+    yield hash_of(content)
+    seconds = content["lead_time"]
+    if seconds is not None and seconds == int(seconds):
+        # Whole seconds may have been recorded as such; the database has one kind of number there.
+        yield hash_of({**content, "lead_time": int(seconds)})

@@ -1,4 +1,4 @@
-"""Of what each product of the study was made: a note beside the ledger, by which `annot status` tells what is old."""
+"""Of what each product of the study was made: a note by which `annot status` tells what is old."""
 
 from __future__ import annotations
 

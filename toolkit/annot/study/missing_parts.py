@@ -14,10 +14,10 @@ from annot.base.errors import AnnotError, MissingInput
 from annot.store.base import table
 from annot.store.database import Store, open_store
 from annot.store.models import FacetLabelsRow, PoolRow
-from annot.study.old_database import backups
+from annot.study.backups import backups, is_whole
 from annot.study.workspace import Workspace
 
-SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substudy/ and ledger.jsonl"
+SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substudy/ and made.json"
 """What of a study's folder is not in its database."""
 
 
@@ -31,21 +31,19 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
     path = ws.database_file
     if path is None or path.exists():
         return None
-    kept = sorted(backups(ws), key=lambda one: one.stat().st_mtime)
+    kept = backups(ws)
     beside = [name for name, there in (("corpus/", _has_corpus(ws)), ("pools/", any(ws.pools.rglob("*.*")))) if there]
     if not (beside or kept):
         return None
     beside += [f"{len(kept)} backup(s)"] if kept else []
-    anew = "`annot init`, `annot facets` and `annot rebuild` make the database anew from the files and the server"
-    if not kept:
-        hint = f"`annot restore FILE --replace` brings the study back from a backup; without one, {anew}"
-    else:
-        newest = kept[-1].relative_to(ws.root)
+    hint = "`annot restore FILE --replace` brings the study back from a backup"
+    if kept:
         day = datetime.fromtimestamp(kept[-1].stat().st_mtime, UTC)
-        hint = (
-            f"`annot restore {newest} --replace` brings the study back from the newest backup, of {day:%Y-%m-%d %H:%M} "
-            f"UTC; to keep the files as they are, {anew}"
-        )
+        newest = f"the newest backup, of {day:%Y-%m-%d %H:%M} UTC"
+        name = kept[-1].relative_to(ws.root)
+        whole = is_whole(kept[-1])
+        hint = f"`annot restore {name}{' --replace' if whole else ''}` brings back "
+        hint += f"the study from {newest}" if whole else f"the database from {newest}; then `annot push`, `annot pull`"
     return MissingInput(f"{path}: no database there, but {' and '.join(beside)} of a study", hint=hint)
 
 
