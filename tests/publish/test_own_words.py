@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from annot.judging.own_words import knew
-from annot.store.told import Told
+from annot.store.people import Told
 from annot.study.workspace import Workspace
 
 BEFORE, AFTER = "2030-01-01T00:00:00+00:00", "2030-01-03T00:00:00+00:00"

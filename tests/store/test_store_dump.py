@@ -11,8 +11,8 @@ from annot.base.records import Adjudication, Judgement, Query
 from annot.store import adjudications, facet_labels, judgements, queries
 from annot.store.database import Store, connect_store, open_store
 from annot.store.dump import Dumped, drop_tables, dump, load, row_counts
+from annot.store.hashes import unsound_revisions
 from annot.store.schema import MIGRATIONS
-from annot.store.soundness import unsound_revisions
 from sqlalchemy import text
 
 NOW = "2026-03-01T10:00:00+00:00"

@@ -286,7 +286,7 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
 def _missing_part(ws: "Workspace | None") -> MissingInput | None:
     if ws is None or ws.looks_whole:
         return None
-    from annot.study.missing_parts import missing_part
+    from annot.study.backups import missing_part
 
     return missing_part(ws)
 

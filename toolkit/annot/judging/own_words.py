@@ -11,7 +11,7 @@ from annot.base.moments import moment_of
 from annot.base.names import check_name
 from annot.base.records import Adjudication, Judgement
 from annot.store.database import open_store
-from annot.store.told import Kind, Told, note_told
+from annot.store.people import Kind, Told, note_told
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 

@@ -16,8 +16,7 @@ from annot.judging.trials.training import Verdict, batches_of, verdict
 from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.store import people, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Round
+from annot.store.projects import Round, read_hidden
 from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace

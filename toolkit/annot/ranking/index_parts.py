@@ -29,7 +29,7 @@ from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard
 from annot.ranking.tokens import Field
 from annot.store import papers
-from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.store.papers import RowGroups, groups_for, read_columns
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")

@@ -13,7 +13,7 @@ from annot.base.settings.sections import CONTROL
 from annot.base.templating import render
 from annot.store.database import open_store
 from annot.study.archive import BACKUPS
-from annot.study.missing_parts import missing_part
+from annot.study.backups import missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 IGNORE_FILE = ".gitignore"

@@ -13,10 +13,9 @@ from annot.judging.exchange.trials import without_hidden_gold
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.store import people, trials
 from annot.store.database import open_store
-from annot.store.returned import read_returned
+from annot.store.judgements import read_returned
 from annot.study.exports import export_judgements
-from annot.study.outcome import outcome_of
-from annot.study.overtaken import overtaken_of, told_overtaken
+from annot.study.outcome import outcome_of, overtaken_of, told_overtaken
 from annot.study.workspace import Workspace
 
 

@@ -21,11 +21,11 @@ from annot.labelstudio.tasks import returned_task
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines
-from annot.store.hidden_gold import read_hidden
+from annot.store.judgements import read_returned
+from annot.store.projects import read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.study import guidelines
-from annot.study.guideline_versions import to_send
+from annot.study.guidelines import to_send
 from annot.study.made import note, states_of
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace

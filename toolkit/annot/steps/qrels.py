@@ -14,13 +14,12 @@ from annot.measuring.measured import comparable_runs, evaluation_of
 from annot.measuring.restated import topups
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence, table
-from annot.store.accepted import accept
+from annot.store.adjudications import accept
 from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
-from annot.study.given_files import given_text
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_text
 
 
 @dataclass(frozen=True, slots=True)

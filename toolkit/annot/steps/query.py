@@ -16,8 +16,7 @@ from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.backups import keep_backup
-from annot.study.given_files import given_bytes
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_bytes
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"

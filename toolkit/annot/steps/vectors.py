@@ -22,8 +22,7 @@ from annot.ranking.index import Advance
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace, check_files, sha256_of
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 """By the end of the file's name; any other is Semantic Scholar's."""

@@ -10,8 +10,7 @@ from annot.ranking import wordvectors
 from annot.ranking.coverage import Coverage, measure
 from annot.ranking.given_word_vectors import Form, read_word_vectors
 from annot.ranking.index import Advance, open_index
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, check_files
 
 LACKING = 10
 """Frequent words without a vector that are named."""

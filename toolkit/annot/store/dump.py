@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
 
 from annot.base.errors import InputError, StoreError
-from annot.store.base import TABLES, Listed
+from annot.store.models import TABLES, Listed
 from annot.store.rows import copy_rows
 from annot.store.schema import MIGRATIONS, VERSION_TABLE, make_triggers, note_version, version_of
 

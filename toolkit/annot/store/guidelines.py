@@ -11,9 +11,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import Asked
-from annot.store.base import table
 from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow
+from annot.store.models import QueryRow, table
 from annot.store.rows import insert_records, read_records
 
 History = tuple[tuple[str, str], ...]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
-from annot.store.base import LINE, TABLES
+from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
 FUNCTION = """

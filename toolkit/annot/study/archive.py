@@ -27,8 +27,8 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
-from annot.store.base import TABLES
 from annot.store.dump import Dumped, check_version
+from annot.store.models import TABLES
 from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
 
 MANIFEST = "annot-backup.json"

@@ -11,9 +11,8 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, pools, projects
 from annot.store.database import Store
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
-from annot.store.returned import read_returned
+from annot.store.judgements import read_returned
+from annot.store.projects import Project, read_hidden
 
 REPEATED = (1, 2)
 """The occasions on which a pair is asked."""

@@ -12,11 +12,9 @@ from annot.labelstudio.controls import Screen
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.hidden_gold import read_hidden
-from annot.store.judgements import JUDGEMENTS
-from annot.store.projects import Round
+from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.projects import Round, read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 
 
 class Manner(NamedTuple):

@@ -8,8 +8,8 @@ from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.tasks import LABELS_SHOWN
 from annot.store import people, projects, trials
 from annot.store.database import open_store
+from annot.store.projects import keep_secret, read_secret
 from annot.store.queries import read_queries
-from annot.store.task_secret import keep_secret, read_secret
 from annot.study.workspace import Workspace
 
 BYTES = 32

@@ -13,8 +13,7 @@ from annot.judging.exchange.recording import Collected, Pulled, Taken, pull_roun
 from annot.judging.trial_answers import current_answers
 from annot.store import trials
 from annot.store.database import Store
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Round
+from annot.store.projects import Round, read_hidden
 from annot.study.workspace import Workspace
 
 SourceOf = Callable[[Session, Haul], Callable[[Found], str]]

@@ -19,7 +19,7 @@ from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.verdict import best, figure
 from annot.publishing.report.words import sentence, table
-from annot.study.error_kinds import read_kinds
+from annot.study.exports import read_kinds
 
 
 def appendix(study: Study) -> Iterator[Section]:
