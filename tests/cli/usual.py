@@ -262,7 +262,6 @@ USUAL: dict[str, Usual] = {
     "vectors list": Usual("labelled", "", vectors_set),
     "index build": Usual("queried"),
     "index list": Usual("queried", "", indexed),
-    "index verify": Usual("queried", "", indexed),
     "index gc": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
@@ -270,7 +269,6 @@ USUAL: dict[str, Usual] = {
     "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
     "pool design": Usual("judged", "--hourly-rate 20"),
     "pool show": Usual("pooled", "fic0407-background"),
-    "pool replay": Usual("pooled"),
     "pool stats": Usual("pooled"),
     "pool compare": Usual("pooled", ". ."),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
@@ -281,11 +279,9 @@ USUAL: dict[str, Usual] = {
     "assessor leave": Usual("planned", "a4"),
     "assessor silent": Usual("planned"),
     "guidelines show": Usual("made", "method --screen"),
-    "guidelines check": Usual("made"),
     "comments": Usual("judged"),
     "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
-    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
@@ -325,7 +321,7 @@ USUAL: dict[str, Usual] = {
     # A backup is never written over, and nothing is restored over a study.
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
-    "verify": Usual("measured"),
+    "check": Usual("measured"),
     "migrate": Usual("settled"),
     # What was made anew is a study as any other, which is not made anew.
     "rebuild": Usual("planned", "", lost, again=2),
@@ -335,7 +331,7 @@ USUAL: dict[str, Usual] = {
     "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {
-    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""

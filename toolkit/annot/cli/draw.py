@@ -204,16 +204,6 @@ def pool_show(ws: "Workspace", query: Annotated[str, argument("A query id, or th
     return Answer(shown.pool, step.describe(shown))
 
 
-@command("pool replay")
-def pool_replay(ws: "Workspace") -> Answer:
-    """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
-    from annot.steps import pool_facts as step
-
-    with progress("comparing papers") as advance:
-        replayed = step.replay(ws, advance=advance)
-    return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
-
-
 @command("pool stats")
 def pool_stats(ws: "Workspace") -> Answer:
     """Print the pools in figures: sizes, what each method drew alone, how far methods overlap, hubs."""

@@ -48,7 +48,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("encode", "vectors"),
         Listed("index build", "indexing"),
         Listed("index list", "indexing"),
-        Listed("index verify", "indexing"),
         Listed("index gc", "indexing"),
     ),
     "Pool": (
@@ -58,7 +57,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("pool import-run", "draw"),
         Listed("pool topup", "draw"),
         Listed("pool design", "draw"),
-        Listed("pool replay", "draw"),
         Listed("pool stats", "draw"),
         Listed("pool compare", "draw"),
     ),
@@ -72,11 +70,9 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("assessor silent", "people"),
         Listed("invite", "people", EVERY_STUDY),
         Listed("guidelines show", "judge", EVERY_STUDY),
-        Listed("guidelines check", "judge"),
     ),
     "Judge": (
         Listed("plan", "judge", EVERY_STUDY),
-        Listed("plan check", "judge"),
         Listed("plan withdraw", "judge"),
         Listed("plan simulate", "judge"),
         Listed("push", "judge", EVERY_STUDY),
@@ -96,7 +92,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("substudy push", "trials"),
         Listed("substudy pull", "trials"),
         Listed("substudy report", "trials"),
-        Listed("audit", "judge"),
     ),
     "Settle": (
         Listed("agreement", "settle", EVERY_STUDY),
@@ -129,7 +124,7 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
     ),
     "Keep": (
         Listed("doctor", "support"),
-        Listed("verify", "keep", EVERY_STUDY),
+        Listed("check", "keep", EVERY_STUDY),
         Listed("backup", "keep", EVERY_STUDY),
         Listed("restore", "keep"),
         Listed("migrate", "keep"),
