@@ -63,7 +63,7 @@ def encoded_sentences(
             parts = encoders.encode_in_context(folder, papers, advance=advance)
             return {"matrix": np.concatenate(parts), "starts": np.cumsum([0, *map(len, parts)])}
         texts = [sentence for paper in papers for sentence in paper.sentences]
-        matrix = encoders.encode_sentences(folder, weights.reading, texts, advance=advance)
+        matrix = encoders.open_text_encoder(folder, weights.reading, device=None)(texts, advance)
         return {"matrix": matrix, "starts": np.cumsum([0, *(len(paper.sentences) for paper in papers)])}
 
     stored = _kept(ws, weights, papers, make)
@@ -75,7 +75,8 @@ def encoded_abstracts(ws: Workspace, weights: EncoderWeights, papers: Sequence[P
     """A vector for each paper's title and abstract. Raises MissingInput when the weights are not there."""
 
     def make(folder: Path) -> dict[str, Any]:
-        return {"matrix": encoders.encode_documents(folder, papers, advance=advance)}
+        encode = encoders.open_paper_encoder(folder, "document", device=None, half=False, batch=encoders.BATCH)
+        return {"matrix": encode(papers, advance)}
 
     stored = _kept(ws, weights, papers, make)
     ids = storage.strings_of(paper.paper_id for paper in papers)

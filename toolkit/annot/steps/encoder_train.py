@@ -17,7 +17,7 @@ from annot.base.errors import BusyError, InputError
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
 from annot.ranking.index import Advance
-from annot.ranking.systems.encoders import Encode, sentence_encoder
+from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
@@ -102,11 +102,19 @@ def make(
     loaded = load(start_folder, device)
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
-    by: Encode | None = sentence_encoder(*aligner, device=device) if aligner else None
     work = out.with_name(f"{out.name}.training")
-    kept: dict[str, Any] = {"align": by, "work": work, "facts": facts, "advance": advance, "tell": tell}
     with _alone(work):
-        progress = train(recipe, loaded, train_on, dev, **kept)
+        progress = train(
+            recipe,
+            loaded,
+            train_on,
+            dev,
+            align=open_text_encoder(*aligner, device=device) if aligner else None,
+            work=work,
+            facts=facts,
+            advance=advance,
+            tell=tell,
+        )
         _write(out, work / "made", loaded, facts, progress)
         shutil.rmtree(work)
     return replace(planned, curve=tuple(progress.curve), best=progress.best)
