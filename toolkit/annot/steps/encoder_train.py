@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annot.base.errors import BusyError, InputError
+from annot.base.errors import InputError
+from annot.base.storage import held_alone
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
 from annot.ranking.index import Advance
@@ -103,7 +102,7 @@ def make(
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
-    with _alone(work):
+    with held_alone(work / "lock", busy=f"{work}: another process trains there", hint="wait, or name another --out"):
         progress = train(
             recipe,
             loaded,
@@ -176,15 +175,3 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     write_file(made / DRAWING, learning_curve(losses, unit="loss").wide)
     out.parent.mkdir(parents=True, exist_ok=True)
     made.rename(out)
-
-
-@contextmanager
-def _alone(work: Path) -> Iterator[None]:
-    """The folder of the training for one process; the operating system lets it go when that ends."""
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"{work}: another process trains there", hint="wait, or name another --out") from None
-        yield
