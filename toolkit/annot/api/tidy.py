@@ -221,7 +221,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool add": grown_pools,
     "pool design": depths,
     "pool show": pool,
-    "pool show all": lambda data: records(data["methods"]),
+    "pool show --all": lambda data: records(data["methods"]),
     "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(

@@ -221,7 +221,7 @@ def pool_show(
         return Answer(shown.pool, step.describe(shown))
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Answer(facts, step.describe_stats(facts), table="pool show all")
+    return Answer(facts, step.describe_stats(facts), table="pool show --all")
 
 
 @command("pool replay")

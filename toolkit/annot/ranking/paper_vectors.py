@@ -31,8 +31,9 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
         near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add {name} "
-            f"FILES`; import a run of that engine with `annot pool import`; or leave the method out with --without {name}",
+            hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
+            f"{name} FILES`; import a run of that engine with `annot pool import`; or leave the method out with "
+            f"--without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}", unread=True)
 
