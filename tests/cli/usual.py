@@ -262,7 +262,6 @@ USUAL: dict[str, Usual] = {
     "vectors list": Usual("labelled", "", vectors_set),
     "index": Usual("queried"),
     "index --list": Usual("queried", "", indexed),
-    "index verify": Usual("queried", "", indexed),
     "index --clean": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool import": Usual("pooled", "engine.run --method engine", engine_run),
@@ -271,7 +270,6 @@ USUAL: dict[str, Usual] = {
     "pool design": Usual("judged", "--hourly-rate 20"),
     "pool show": Usual("pooled", "fic0407-background"),
     "pool show --against": Usual("pooled", "."),
-    "pool replay": Usual("pooled"),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
     "assessor account": Usual("planned", "a1 another@demo.example.org"),
@@ -280,18 +278,14 @@ USUAL: dict[str, Usual] = {
     "assessor leave": Usual("planned", "a4"),
     "assessor silent": Usual("planned"),
     "guidelines show": Usual("made", "method --screen"),
-    "guidelines check": Usual("made"),
     "comments": Usual("judged"),
     "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
-    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
     "status": Usual("judged"),
     "agreement": Usual("settled"),
-    "agreement assessors": Usual("settled"),
-    "agreement guidelines": Usual("settled"),
     "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
     "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
@@ -314,8 +308,7 @@ USUAL: dict[str, Usual] = {
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "run list": Usual("made"),
     "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
-    "evaluate": Usual("measured"),
-    "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
+    "evaluate": Usual("measured", "--out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),
@@ -327,7 +320,7 @@ USUAL: dict[str, Usual] = {
     # A backup is never written over, and nothing is restored over a study.
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
-    "verify": Usual("measured"),
+    "check": Usual("measured"),
     "migrate": Usual("settled"),
     # What was made anew is a study as any other, which is not made anew.
     "rebuild": Usual("planned", "", lost, again=2),
@@ -337,7 +330,7 @@ USUAL: dict[str, Usual] = {
     "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {
-    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""

@@ -19,8 +19,8 @@ WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "do
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus", "corpus add", "citations add", "vectors add", "vectors list"),
-    *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
-    *("index", "index verify"),
+    *("encoder contexts", "guidelines show", "studio down", "studio status"),
+    "index",
 }
 """Commands that never open the database."""
 

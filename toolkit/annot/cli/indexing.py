@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("index", verbs=True, free_with="listed")
+@command("index", free_with="listed")
 def index_build(
     ws: "Workspace",
     memory: Annotated[
@@ -47,12 +47,3 @@ def index_build(
         here = ws.replaced("machine", cluster=cluster)
         built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
     return Answer(built, step.describe(built))
-
-
-@command("index verify")
-def index_verify(ws: "Workspace") -> Answer:
-    """Print every file of the index that has not the hash it was written with; exit code 1 then."""
-    from annot.steps import index as step
-
-    faults = step.verify(ws)
-    return Answer(faults, step.describe_faults(faults), finding=step.finding(faults))

@@ -19,20 +19,19 @@ from annot.formats.vector_blocks import Tally
 from annot.ranking import vectors, wordvectors
 from annot.ranking.coverage import Coverage, measure
 from annot.ranking.dense import Metric
-from annot.ranking.encoded import weights_folder
-from annot.ranking.encoding import Encoding
+from annot.ranking.encoding import Encoding, weights_folder
 from annot.ranking.given_vectors import SEMANTIC_SCHOLAR, Form, KeptRows, WordsForm, blocks_of, read_word_vectors
 from annot.ranking.index import open_index
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.systems.abstracts import SYSTEMS
-from annot.ranking.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
-from annot.ranking.systems.weights import Weights, digest_of
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, reading_of
+from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
 from annot.study.workspace import Workspace, sha256_of
 
-KNOWN: dict[str, Weights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
+KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
 LACKING = 10
 """Frequent words without a vector that are named."""
 ENOUGH = 0.9
@@ -313,7 +312,7 @@ def _model(ws: Workspace, name: str, asked: str) -> Model:
     if folder.is_dir():
         return Model(folder, reading_of(folder), folder.resolve().name, f"weights {digest_of(folder)[:12]}")
     if asked.count("/") == 1:
-        folder = Weights(name, asked, "own").find(weights_folder(ws))
+        folder = EncoderWeights(name, asked, "own").find(weights_folder(ws))
         return Model(folder, reading_of(folder), asked, asked)
     raise InputError(
         f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
