@@ -404,8 +404,9 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool": lambda data: records(data["pools"]),
     "pool add": grown_pools,
     "pool design": depths,
-    "pool topup": grown_pools,
     "pool show": pool,
+    "pool show --all": lambda data: records(data["methods"]),
+    "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(
         [
