@@ -21,15 +21,7 @@ from annot.corpus.corpus_facts import with_citations
 from annot.formats.citing_text import CitingText, Window, read_citing_texts
 from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import json_lines
-from annot.ranking.systems.training.cocitations import (
-    CitationContext,
-    Limits,
-    MixPart,
-    Papers,
-    context_record,
-    gather,
-    read_contexts,
-)
+from annot.ranking.systems.training import cocitations
 from annot.ranking.systems.training.examples import (
     DEV,
     TRAIN,
@@ -78,7 +70,7 @@ def write_contexts(
     *,
     out: Path,
     window: str,
-    limits: Limits,
+    limits: cocitations.Limits,
     dry_run: bool,
     advance: Advance,
 ) -> WrittenContexts:
@@ -90,9 +82,9 @@ def write_contexts(
         raise InputError(f"--window {window}: {near(window, WINDOWS)}")
     (kind,) = (one for one in WINDOWS if one == window)
     check_files(files)
-    found = gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
+    found = cocitations.gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
-        write_file(out, json_lines(map(context_record, found.contexts.items())))
+        write_file(out, json_lines(map(cocitations.context_record, found.contexts.items())))
     return WrittenContexts(
         out,
         texts=found.texts,
@@ -130,7 +122,7 @@ class Sampling(NamedTuple):
     """Of papers or sets that may give dev examples."""
     most_cocited: int
     """Papers of a set, for pairs of papers."""
-    mix: tuple[MixPart, ...]
+    mix: tuple[cocitations.MixPart, ...]
     easy: int
     hard: int
     sentences: int
@@ -174,7 +166,7 @@ def write_examples(
         elif contexts is None:
             raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
         else:
-            train, dev = sampler.of_cocitations(read_contexts(contexts))
+            train, dev = sampler.of_cocitations(cocitations.read_contexts(contexts))
         dev, alone = with_negatives(dev, seed=sampling.seed)
         sampler.left_out.update(alone)
     first = list(itertools.islice(train, 1))
@@ -266,7 +258,7 @@ class _Sampler:
         return itertools.islice(examples(stream), most), list(itertools.islice(held_out, most_dev))
 
     def of_cocitations(
-        self, contexts: Mapping[Papers, Sequence[CitationContext]]
+        self, contexts: Mapping[cocitations.Papers, Sequence[cocitations.CitationContext]]
     ) -> tuple[Iterator[Example], Sequence[Example]]:
         sampling, of_papers = self.sampling, self.recipe.of == "cocited papers"
         sets = {}
@@ -280,7 +272,7 @@ class _Sampler:
             else:
                 sets["\x1f".join(papers)] = papers
 
-        def size(papers: Papers) -> int:
+        def size(papers: cocitations.Papers) -> int:
             return math.comb(len(papers if of_papers else contexts[papers]), 2)
 
         sides = []
@@ -292,7 +284,7 @@ class _Sampler:
             sides.append((chosen, most))
         texts = find_papers(self.ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
 
-        def examples(chosen: Sequence[Papers]) -> Iterator[Example]:
+        def examples(chosen: Sequence[cocitations.Papers]) -> Iterator[Example]:
             for papers in chosen:
                 if not texts.keys() >= set(papers):
                     self.left_out["sets with a paper that is not in the corpus"] += 1
