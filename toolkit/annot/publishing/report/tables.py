@@ -20,7 +20,7 @@ Row = TypeVar("Row")
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column(Generic[Row]):
     """A column: its heading, and what it says of a row: text, a count, yes or no, or a `Number`."""
 
