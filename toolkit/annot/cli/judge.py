@@ -207,7 +207,7 @@ group("judgements", help="List answers that the server no longer has, or make th
 @command("judgements withdrawn", csv=True)
 def judgements_withdrawn(ws: "Workspace") -> Answer:
     """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
-    from annot.steps import judgements as step
+    from annot.steps import answers as step
 
     found = step.withdrawn(ws)
     text = (
@@ -231,7 +231,7 @@ def judgements_restore(
 
     Nothing on record is changed: your word is one more revision of the answer.
     """
-    from annot.steps import judgements as step
+    from annot.steps import answers as step
 
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"

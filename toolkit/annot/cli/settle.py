@@ -119,7 +119,7 @@ def adjudicate_return(
     assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. Of a file
     with one wrong row, nothing goes back.
     """
-    from annot.steps import returning as step
+    from annot.steps import returns as step
 
     if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
         changes = step.change(ws, file, undo=undo, dry_run=dry_run)
@@ -140,7 +140,7 @@ def adjudicate_status(
 ) -> Answer:
     """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
     if returned:
-        from annot.steps import returning
+        from annot.steps import returns as returning
 
         back = returning.listing(ws)
         text = table("status.returned", back) if back else "no pair was returned"
