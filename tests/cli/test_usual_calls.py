@@ -31,7 +31,7 @@ FLOW = (
         "guidelines",
     ),
     "train",
-    *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "audit", "agreement"),
+    *("plan", "push", "pull", "status", "forecast", "comments", "meeting", "return", "answers", "audit", "agreement"),
     *(
         "adjudicate",
         "qrels",
@@ -56,7 +56,7 @@ def refuse_constant(name: str) -> Any:
 
 
 def test_every_command_is_called_in_these_tests() -> None:
-    assert set(COMMANDS) == {*USUAL, *WITH_A_SERVER, *WITH_AN_ENCODER}
+    assert set(COMMANDS) == {*(name.partition(" --")[0] for name in USUAL), *WITH_A_SERVER, *WITH_AN_ENCODER}
 
 
 @pytest.mark.parametrize("name", USUAL)
@@ -110,17 +110,14 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "pool replay",
         "pool stats",
         "pool compare",
-        "pool design",
         "assessor list",
-        "assessor silent",
         "plan check",
-        "guidelines show",
+        "guidelines",
         "guidelines check",
         "comments",
         "status",
         "forecast",
-        "judgements withdrawn",
-        "adjudicate status",
+        "answers list",
         "qrels compare",
         "train report",
         "substudy report",
@@ -137,7 +134,6 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "agreement",
         "agreement assessors",
         "agreement guidelines",
-        "plan simulate",
         "qrels",
         "run",
         "evaluate",

@@ -8,7 +8,6 @@ from annot.cli.options import (
     ClusterOption,
     DryRunOption,
     GrowOption,
-    HourlyRateOption,
     argument,
     file_names,
     flag,
@@ -172,27 +171,6 @@ def pool_topup(
 def _added(grown: "Grown") -> str:
     """The pools that something was added to; all of them where nothing was."""
     return table("pool.added", [pool for pool in grown.pools if pool.added] or grown.pools)
-
-
-@command("pool design", csv=True)
-def pool_design(
-    ws: "Workspace",
-    depth: Annotated[
-        list[int] | None, option("Documents of each method; may be repeated.", shown="several", min=1)
-    ] = None,
-    mode: Annotated[str | None, recorded("round-robin, blocks or depth.")] = None,
-    hourly_rate: HourlyRateOption = None,
-    seconds: Annotated[
-        float | None, option("What a judgement takes.", shown="learnt from the judgements there are", min=0.1)
-    ] = None,
-) -> Answer:
-    """Print what pools of other depths would hold and cost: sizes, pairs, hours of judging; from pools/rankings/."""
-    from annot.steps import pool_design as step
-
-    ws = ws.replaced("forecast", hourly_rate=hourly_rate)
-    with progress("comparing papers") as advance:
-        designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
-    return Answer(designed, step.describe(designed))
 
 
 @command("pool show", csv=True)

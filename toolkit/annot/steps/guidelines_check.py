@@ -22,7 +22,7 @@ def check(ws: Workspace) -> CheckedGuidelines:
         raise FindingError(
             f"{len(checked.findings)} place(s) in the guidelines do not fit the study",
             faults=checked.findings,
-            hint=f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines show FACET` prints what is used",
+            hint=f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used",
         )
     note(ws, "guidelines", states)
     return checked
