@@ -208,7 +208,7 @@ def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
     shown = annot_done("pool", "show", first, "--json", folder=study).data
     for old, entry in zip(pools[first]["entries"], shown["entries"], strict=False):
         assert (entry["doc_id"], entry["drawn"]) == (old["doc_id"], old["drawn"])
-    replayed = annot_done("pool", "replay", "--json", folder=study).data
+    replayed = annot_done("check", "pools", "--json", folder=study).data["pools"]
     assert (replayed["pools"], replayed["added_to"], replayed["differences"]) == (0, 1, {})
 
 

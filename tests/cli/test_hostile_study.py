@@ -284,7 +284,7 @@ def test_a_release_names_no_file_elsewhere(case: Case, watch: Watch) -> None:
     away = ("../../foreign/key.run", str(case.foreign / "key.run"))
     (case.study / "out" / "SHA256SUMS").write_text("".join(f"{'0' * 64}  {name}\n" for name in away), "utf-8")
     with watch.looking() as seen:
-        found = annot("verify", "--release", "out", folder=case.study)
+        found = annot("check", "files", "--release", "out", folder=case.study)
     assert found.exit_code == 1
     assert all(f"{name}: gone" in found.stdout for name in away)
     assert not outside(seen, case.study)

@@ -135,7 +135,7 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     annot_done("index", "build", folder=folder)
     assert finished.items() <= shards(folder).items()
     assert len(shards(folder)) > 2
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
 
 
 KILLED = """
@@ -213,19 +213,19 @@ def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
 def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study, file: str, is_missing: str) -> None:
     folder = study("pooled")
     expected = rankings(folder)
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
     (found,) = (folder / ".annot/index").glob(file)
     found.write_bytes(found.read_bytes()[:-1] + b"?")
-    told = annot("index", "verify", folder=folder)
+    told = annot("check", "index", folder=folder)
     assert told.exit_code == 1
     assert f"{found.relative_to(folder)}: found" in told.stdout
     assert "annot index build" in told.stderr
     shutil.rmtree(found.parent)
-    gone = annot("index", "verify", folder=folder)
+    gone = annot("check", "index", folder=folder)
     assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
     for extra, says in (["--dry-run"], "would be made"), ([], "made now"):
         assert f"{says}: {is_missing}\n" in annot_done("index", "build", *extra, folder=folder).stdout
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
     assert rankings(folder) == expected
 
 
@@ -252,11 +252,11 @@ def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkey
     index = folder / ".annot/index"
     before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
     assert len(kinds(index)) > 50
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
     for place in (0, 0.6):
         for path in kinds(index).values():
             flip(path, int(place * path.stat().st_size))
-        told = annot("index", "verify", folder=folder)
+        told = annot("check", "index", folder=folder)
         assert told.exit_code == 1
         for path in kinds(index).values():
             # Where the list of hashes itself is damaged, the others of its folder cannot be looked at.
@@ -264,10 +264,10 @@ def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkey
         assert "annot index build --repair" in told.stderr
         would = annot_done("index", "build", "--repair", "--dry-run", folder=folder).stdout
         assert "damaged, would be made again: corpora/" in would
-        assert annot("index", "verify", folder=folder).stdout == told.stdout
+        assert annot("check", "index", folder=folder).stdout == told.stdout
         done = annot_done("index", "build", "--repair", folder=folder).stdout
         assert done.partition("damaged, made again: ")[2] == would.partition("damaged, would be made again: ")[2]
-        annot_done("index", "verify", folder=folder)
+        annot_done("check", "index", folder=folder)
         assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
     assert rankings(folder) == expected
 
@@ -283,9 +283,9 @@ def test_one_damaged_file_costs_its_own_part_alone(study: Study, monkeypatch: py
         damaged = sorted(index.glob(name))[0]
         flip(damaged, -1)
         annot_done("index", "build", folder=folder)
-        assert annot("index", "verify", folder=folder).exit_code == 1, "nothing is looked at unasked"
+        assert annot("check", "index", folder=folder).exit_code == 1, "nothing is looked at unasked"
         annot_done("index", "build", "--repair", folder=folder)
-        annot_done("index", "verify", folder=folder)
+        annot_done("check", "index", folder=folder)
         anew = {path for path in index.rglob("about.json") if path.stat().st_mtime_ns != written.get(path)}
         assert anew == {damaged.with_name("about.json")}
     assert "damaged" not in annot_done("index", "build", "--repair", folder=folder).stdout

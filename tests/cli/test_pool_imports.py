@@ -101,9 +101,9 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
             (doc_id, rank) for rank, doc_id in enumerate(new[:3], start=1)
         ]
     )
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     assert "engine" in annot_done("pool", "stats", folder=folder).stdout
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     before = snapshot(folder)
     annot_done("pool", folder=folder)
     assert not difference(before, snapshot(folder))
@@ -118,7 +118,7 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
         refused = annot(*command, folder=folder)
         assert refused.exit_code == 2
         assert "engine.run: its SHA-256 is" in refused.stderr
-    assert annot("verify", folder=folder).exit_code == 1
+    assert annot("check", "files", folder=folder).exit_code == 1
 
 
 def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Path]) -> None:
@@ -201,9 +201,9 @@ def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Cal
     annot_done("pool", "add", "fic0407", second, "--reason", "a colleague", folder=folder)
     annot_done("pool", "--per-method", 5, "--frozen", folder=folder)
     assert {first, second} <= pooled(folder, "fic0407")
-    replayed = annot_done("pool", "replay", "--json", folder=folder).data
+    replayed = annot_done("check", "pools", "--json", folder=folder).data["pools"]
     assert (replayed["added_to"], replayed["differences"]) == (1, {})
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ FLOW = (
         "guidelines",
     ),
     "train",
-    *("plan", "push", "pull", "status", "forecast", "comments", "meeting", "return", "answers", "audit", "agreement"),
+    *("plan", "push", "pull", "status", "forecast", "comments", "meeting", "return", "answers", "agreement"),
     *(
         "adjudicate",
         "qrels",
@@ -39,14 +39,13 @@ FLOW = (
         "encoder",
         "run",
         "evaluate",
-        "compare",
         "assessor-effect",
         "reusability",
         "errors",
     ),
     *("browse", "report", "datasheet"),
     *("release", "trace"),
-    *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
+    *("check", "backup", "restore", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 
@@ -105,15 +104,11 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "corpus",
         "query list",
         "index list",
-        "index verify",
         "pool show",
-        "pool replay",
         "pool stats",
         "pool compare",
         "assessor list",
-        "plan check",
         "guidelines",
-        "guidelines check",
         "comments",
         "status",
         "forecast",
@@ -123,21 +118,17 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "substudy report",
         "studio status",
         "trace",
-        "verify",
+        "check",
         "doctor",
         "run list",
         "run matches",
         "vectors list",
     }
     exports = {
-        "audit",
         "agreement",
-        "agreement assessors",
-        "agreement guidelines",
         "qrels",
         "run",
         "evaluate",
-        "compare",
         "assessor-effect",
         "reusability",
         "errors",
@@ -166,6 +157,7 @@ SAYS_WHAT_IT_DOES = {
         "Add",
         "Bring",
         "Change",
+        "Check",
         "Choose",
         "Delete",
         "Draw",
@@ -211,21 +203,6 @@ def test_help_never_shows_a_secret(name: str, tmp_path: Path, monkeypatch: pytes
     assert "LABEL_STUDIO_API_KEY" in shown
     assert "s3cret" not in shown
     assert "of-a-person" not in shown
-
-
-def test_help_lists_the_commands_in_the_order_of_the_work(tmp_path: Path) -> None:
-    shown = annot_done("--help", folder=tmp_path).stdout
-    found: dict[str, list[str]] = {}
-    for line in shown.splitlines():
-        if heading := re.match(r"╭─ (\w+) ─", line):
-            panel = found.setdefault(heading[1], [])
-        elif entry := re.match(r"│ ([a-z-]+)  +\S", line):
-            panel.append(entry[1])
-    del found["Options"]
-    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Keep", "Help"]
-    listed = [name for names in found.values() for name in names]
-    assert listed == [name for name in FLOW if name in listed]
-    assert set(listed) == {name.split()[0] for name in COMMANDS}
 
 
 def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:

@@ -262,14 +262,12 @@ USUAL: dict[str, Usual] = {
     "vectors list": Usual("labelled", "", vectors_set),
     "index build": Usual("queried"),
     "index list": Usual("queried", "", indexed),
-    "index verify": Usual("queried", "", indexed),
     "index gc": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
     "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
     "pool show": Usual("pooled", "fic0407-background"),
-    "pool replay": Usual("pooled"),
     "pool stats": Usual("pooled"),
     "pool compare": Usual("pooled", ". ."),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
@@ -278,11 +276,9 @@ USUAL: dict[str, Usual] = {
     "assessor change": Usual("planned", "a1 --account another@demo.example.org"),
     "assessor leave": Usual("planned", "a4 --to a3"),
     "guidelines": Usual("made", "method --screen"),
-    "guidelines check": Usual("made"),
     "comments": Usual("judged"),
     "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
-    "plan check": Usual("planned"),
     "plan --withdraw": Usual("planned", again=2),
     "push": Usual("planned", "--dry-run"),
     "status": Usual("judged"),
@@ -293,8 +289,6 @@ USUAL: dict[str, Usual] = {
     "forecast --pools": Usual("judged", "--hourly-rate 20"),
     "return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "agreement": Usual("settled"),
-    "agreement assessors": Usual("settled"),
-    "agreement guidelines": Usual("settled"),
     "answers list": Usual("judged", "", with_one_withdrawn),
     "answers restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
@@ -315,8 +309,7 @@ USUAL: dict[str, Usual] = {
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "run list": Usual("made"),
     "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
-    "evaluate": Usual("measured"),
-    "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
+    "evaluate": Usual("measured", "--out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),
@@ -328,7 +321,7 @@ USUAL: dict[str, Usual] = {
     # A backup is never written over, and nothing is restored over a study.
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
-    "verify": Usual("measured"),
+    "check": Usual("measured"),
     "migrate": Usual("settled"),
     # What was made anew is a study as any other, which is not made anew.
     "rebuild": Usual("planned", "", lost, again=2),
@@ -337,7 +330,7 @@ USUAL: dict[str, Usual] = {
     "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {
-    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""

@@ -33,7 +33,7 @@ def test_of_near_duplicates_one_is_drawn_and_the_command_says_so(
     assert found["p5"] == (everything - {"p5", "p14"}) | {"twice14"}
     assert found["p12"] == everything - {"p12"}
     assert "near-duplicates of other papers were passed over" in built.stderr
-    assert annot("pool", "replay").exit_code == 0
+    assert annot("check", "pools").exit_code == 0
     stats = json.loads(annot("pool", "stats", "--json").stdout)["data"]
     assert stats["passed_over"] > 0
 
@@ -48,7 +48,7 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
         assert annot("pool", "--per-method", "60").exit_code == 0
     before = drawn(ws)
     assert {"p15", "twice15"} <= before["p5"]
-    assert annot("pool", "replay").exit_code == 0
+    assert annot("check", "pools").exit_code == 0
     assert annot("pool", "--per-method", "60").exit_code == 0
     assert drawn(ws) == before
     removed = annot("query", "remove", "p5-method")
@@ -90,7 +90,7 @@ def test_a_paper_of_the_query_papers_title_neither_ranks_nor_enters(
         "title_tfidf": False, "abs_tfidf": False, "engine": False,
     }  # fmt: skip
     assert any(" twin5 " in line for line in of_query(ranked["abs_tfidf"], "p12"))
-    assert annot("pool", "replay").exit_code == 0
+    assert annot("check", "pools").exit_code == 0
 
 
 def of_query(run: str, paper_id: str) -> list[str]:

@@ -249,11 +249,11 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(
 
 def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:
     annot_done("vectors", "import", "mine", *written(folder, matrix, "npy"), folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     path = folder / "corpus/vectors/mine/ids.txt"
     first, second, *rest = path.read_text().splitlines()
     path.write_text("\n".join([second, first, *rest]) + "\n")
-    found = annot("verify", folder=folder)
+    found = annot("check", "files", folder=folder)
     assert found.exit_code == 1
     assert "corpus/vectors/mine/ids.txt: changed; corpus/vectors/mine/vectors.json says" in found.stdout
 

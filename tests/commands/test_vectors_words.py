@@ -117,10 +117,10 @@ def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> No
 
 def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
     annot_done("vectors", "import-words", written(folder, "binary"), folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     words = folder / "corpus/word-vectors/words.txt"
     words.write_text(words.read_text().replace("shape", "shaped"))
-    found = annot("verify", folder=folder)
+    found = annot("check", "files", folder=folder)
     assert found.exit_code == 1
     assert "corpus/word-vectors: changed" in found.stdout
 

@@ -17,7 +17,7 @@ import tiny_models
 import torch
 from annot.base.records import Paper
 from annot.ranking import encoding, vectors
-from annot.ranking.systems import paper_encoder
+from annot.ranking.systems import encoders
 from annot.store.papers import read_papers
 from command_line import annot, annot_done, difference, snapshot
 from local_cluster import local_cluster
@@ -136,7 +136,7 @@ def test_computing_in_half_precision_comes_near(folder: Path) -> None:
     papers = list(read_papers(folder / "corpus"))
     for name, reading in (("weights/specter", "document"), ("mine-st", "own")):
         made = [
-            paper_encoder.open_paper_encoder(folder / name, reading, device="cpu", half=half, batch=8)(
+            encoders.open_paper_encoder(folder / name, reading, device="cpu", half=half, batch=8)(
                 papers, lambda done, total: None
             )
             for half in (False, True)
@@ -147,7 +147,7 @@ def test_computing_in_half_precision_comes_near(folder: Path) -> None:
 
 KILLED = f"""
 import os, sys
-from annot.study import encoding
+from annot.ranking import encoding
 from annot.cli.main import run
 encoding.PART = {SMALL}
 parts, write = [], encoding.save_array

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.trec import read_run
+from annot.judging import plan_check
+from annot.pools import replay
 from annot.pools.pooling import MANUAL
-from annot.steps import evaluate, plan, plan_check, pool_add, pool_facts, pool_topup, pull, push, qrels, run
+from annot.steps import evaluate, plan, pool_add, pool_topup, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly
 
@@ -73,7 +75,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     grown = top_up(ws, file, grow=True)
     paper_id = min(pools)
     pool_add.add(ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly)
-    assert not pool_facts.replay(ws, advance=quietly).differences
+    assert not replay.replay(ws, advance=quietly).differences
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)

@@ -19,8 +19,8 @@ WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train"
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
-    *("encoder contexts", "guidelines", "guidelines check", "studio down", "studio status"),
-    *("index build", "index list", "index verify", "index gc"),
+    *("encoder contexts", "guidelines", "studio down", "studio status"),
+    *("index build", "index list", "index gc"),
 }
 """Commands that never open the database."""
 

@@ -24,7 +24,6 @@ WRONG: dict[str, Wrong] = {
     "index list: no papers": Wrong("index list", "", ("no papers", "annot corpus add")),
     "index gc: no papers": Wrong("index gc", "", ("no papers", "annot corpus add")),
     "index build: --repair without a corpus": Wrong("index build", "--repair", ("no papers", "annot corpus add")),
-    "index verify: no index": Wrong("index verify", "", ("no index", "annot index build")),
     "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
     "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
     "pool: unknown method left out": Wrong(
@@ -104,13 +103,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "pool: the manifest of rankings is no JSON": Wrong(
         "pool", "--frozen", ("manifest.json: not a manifest",), "pooled", write("pools/rankings/manifest.json", "{")
-    ),
-    "pool replay: a ranking that was changed": Wrong(
-        "pool replay",
-        "",
-        ("abs_tfidf.run: its SHA-256 is", "manifest.json", "backup"),
-        "pooled",
-        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
     "pool: frozen, from a ranking that was changed": Wrong(
         "pool",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("pool", csv=True, verbs=True)
+@command("pool", csv=True)
 def pool_build(
     ws: "Workspace",
     mode: Annotated[str | None, recorded("round-robin, blocks or depth (the best of each, as TREC).")] = None,
@@ -180,16 +180,6 @@ def pool_show(ws: "Workspace", query: Annotated[str, argument("A query id, or th
 
     shown = step.show(ws, query)
     return Answer(shown.pool, step.describe(shown))
-
-
-@command("pool replay")
-def pool_replay(ws: "Workspace") -> Answer:
-    """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
-    from annot.steps import pool_facts as step
-
-    with progress("comparing papers") as advance:
-        replayed = step.replay(ws, advance=advance)
-    return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
 
 
 @command("pool stats")

@@ -43,15 +43,6 @@ def index_list(ws: "Workspace") -> Answer:
     return Answer(found, step.describe_parts(found))
 
 
-@command("index verify")
-def index_verify(ws: "Workspace") -> Answer:
-    """Print every file of the index that has not the hash it was written with; exit code 1 then."""
-    from annot.steps import index as step
-
-    faults = step.verify(ws)
-    return Answer(faults, step.describe_faults(faults), finding=step.finding(faults))
-
-
 @command("index gc")
 def index_gc(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Remove what neither the corpus nor the settings of today use, and what killed builds left."""

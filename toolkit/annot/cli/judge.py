@@ -17,19 +17,19 @@ from annot.cli.options import (
     recorded,
     setting,
 )
-from annot.cli.output import Answer, needs_a_person, progress, table, told
+from annot.cli.output import Answer, progress, table, told
 from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("guidelines", verbs=True)
+@command("guidelines")
 def guidelines(
     ws: "Workspace",
     facet: Annotated[
-        str | None, argument("A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training.")
-    ] = None,
+        str, argument("A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training.")
+    ],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
@@ -42,24 +42,9 @@ def guidelines(
     """
     from annot.study import guidelines as step
 
-    if facet is None:
-        raise typer.BadParameter("expected a facet, or another page of the guidelines")
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
     return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
-
-
-@command("guidelines check")
-def guidelines_check(ws: "Workspace") -> Answer:
-    """Print whether the guidelines fit the study; exit code 1 where they do not.
-
-    Every grade of the scale is defined for each facet, every facet is named and no other, and every quoted example
-    stands word for word in the corpus.
-    """
-    from annot.steps import guidelines_check as step
-
-    checked = step.check(ws)
-    return Answer(checked, step.describe(checked))
 
 
 DisputeSecondsOption = Annotated[
@@ -71,7 +56,7 @@ RepeatsOption = Annotated[
 PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
 
 
-@command("plan", verbs=True, server=True)
+@command("plan", server=True)
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
@@ -122,15 +107,6 @@ def plan_make(
     )
     text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
-
-
-@command("plan check")
-def plan_check(ws: "Workspace") -> Answer:
-    """Print whether the plan is sound, and how many pairs each two people share; exit code 1 where it is not."""
-    from annot.steps import plan_check as step
-
-    found = step.check(ws)
-    return Answer(found, told("checked", found=found), finding=needs_a_person(found.faults))
 
 
 @command("push", server=True)
@@ -322,25 +298,6 @@ def answers_restore(
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
     return Answer(done, text)
-
-
-@command("audit", server=True)
-def audit(ws: "Workspace") -> Answer:
-    """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
-
-    Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
-    and projects that are gone, doubled or strange, and screens or settings changed by hand. Also writes
-    exports/audit.json, which the datasheet tells of.
-    """
-    from annot.steps import audit as step
-
-    with progress("looking at projects") as advance:
-        found = step.audit(ws, advance=advance)
-    return Answer(
-        found,
-        "\n".join(step.lines(found)),
-        finding=needs_a_person(found.findings, "the audit found {} thing(s) that need a person"),
-    )
 
 
 @command("comments", csv=True)

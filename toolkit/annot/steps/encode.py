@@ -12,13 +12,12 @@ from annot.base.names import check_name, near
 from annot.base.shards import Engine
 from annot.base.templating import counted
 from annot.ranking.dense import Metric
-from annot.ranking.encoded import weights_folder
-from annot.ranking.encoding import Encoding
+from annot.ranking.encoding import Encoding, weights_folder
 from annot.ranking.index import Advance
 from annot.ranking.paper_vectors import check_replaceable, check_set_name
 from annot.ranking.systems.abstracts import SYSTEMS
-from annot.ranking.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
-from annot.ranking.systems.weights import Weights, digest_of
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, reading_of
+from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision
 from annot.study.workspace import Workspace
 
@@ -123,7 +122,7 @@ def _model(ws: Workspace, name: str, asked: str | None) -> Model:
             raise InputError(f"--model {asked}: no such folder")
         if name in KNOWN and asked != KNOWN[name].hub:
             raise InputError(f"--model {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")
-        folder = Weights(name, asked, "own").find(weights_folder(ws))
+        folder = EncoderWeights(name, asked, "own").find(weights_folder(ws))
         return Model(folder, reading_of(folder), asked, asked)
     if name in KNOWN:
         weights = KNOWN[name]

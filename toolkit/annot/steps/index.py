@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.terminal import printed, told
 from annot.ranking.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
-from annot.ranking.index_inventory import Part, damaged, faults_of, parts_of
+from annot.ranking.index_inventory import Part, damaged, parts_of
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace
@@ -86,11 +86,6 @@ def describe_parts(parts: tuple[Listed, ...]) -> str:
     return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index build`"
 
 
-def describe_faults(faults: tuple[str, ...]) -> str:
-    """The faults, or that there are none."""
-    return "\n".join(faults) or "nothing found: every file of the index has the hash that it was written with"
-
-
 def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
     """What was removed, or would be, and what that saves."""
     if not removed:
@@ -98,21 +93,6 @@ def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
     size = in_words(sum(one.bytes for one in removed))
     verb = "would free" if dry_run else "freed"
     return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
-
-
-def verify(ws: Workspace) -> tuple[str, ...]:
-    """Each file that has not the hash it was written with, in words."""
-    return faults_of(ws)
-
-
-def finding(faults: tuple[str, ...]) -> FindingError | None:
-    """What ends the command where something was found."""
-    if not faults:
-        return None
-    return FindingError(
-        f"index: {len(faults)} file(s) are not as they were written",
-        hint="make them again with `annot index build --repair`",
-    )
 
 
 def gc(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
