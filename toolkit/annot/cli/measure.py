@@ -6,29 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import ConventionOption, DryRunOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Answer, needs_a_person, say, table
+from annot.cli.options import ConventionOption, PerQueryOption, TiesOption, argument, flag, option
+from annot.cli.output import Answer, needs_a_person, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
-
-
-@command("query folds")
-def query_folds(
-    ws: "Workspace",
-    folds: Annotated[int, option("How many.", min=2)] = 2,
-    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
-    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
-
-    A paper and its near-copies are in one fold.
-    """
-    from annot.steps import query_folds as step
-
-    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
 
 
 @command("evaluate", csv=True)

@@ -149,7 +149,7 @@ def adjudicate_status(
     return Answer(found, table("status.queries", found))
 
 
-@command("qrels", csv=True, verbs=True)
+@command("qrels", csv=True)
 def qrels(
     ws: "Workspace",
     partial: Annotated[

@@ -14,7 +14,7 @@ from annot.measuring.results import agreement_file, keep
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import by_guidelines as of_guidelines
 from annot.publishing.report.sections.agreement import terminal
-from annot.publishing.report.text import table_text, wrapped
+from annot.publishing.report.terminal import table_text, wrapped
 from annot.publishing.report.words import sentences
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot

@@ -29,9 +29,9 @@ from annot.measuring.restated import with_restated
 from annot.measuring.results import evaluation_data, evaluation_file, keep
 from annot.publishing.report.document import Document, Section
 from annot.publishing.report.latex import latex
-from annot.publishing.report.markdown import markdown
+from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentences, table
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels

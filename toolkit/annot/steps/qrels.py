@@ -12,7 +12,7 @@ from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import comparable_runs, evaluation_of
 from annot.measuring.restated import topups
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence, table
 from annot.store.accepted import accept
 from annot.store.database import open_store
