@@ -15,7 +15,7 @@ from annot.store.database import open_store
 from annot.store.study_lock import alone
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, commands, difference, snapshot
-from usual import USUAL
+from usual import USUAL, command_of
 
 CHANGING = {
     *(
@@ -35,11 +35,11 @@ WAITING = {command.name for command in commands() if "--wait" in command.options
 
 
 def test_every_command_that_changes_a_study_is_alone() -> None:
-    assert {name.partition(" --")[0] for name in CHANGING} <= WAITING
+    assert set(map(command_of, CHANGING)) <= WAITING
     dry = {command.name for command in commands() if "--dry-run" in command.options}
     # A release is drawn from one snapshot; `init` and `restore` make a study that nobody has yet; encoders work for
     # hours beside a study, and refuse a second process at the same vectors or weights by themselves.
-    encoders = {"encode", "encoder contexts", "encoder examples", "encoder train"}
+    encoders = {"encoder contexts", "encoder examples", "encoder train"}
     assert dry - WAITING == {"init", "release", *encoders}
 
 
@@ -64,7 +64,7 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     names = [
         name
         for name, usual in USUAL.items()
-        if name.partition(" --")[0] not in WAITING and usual.stage in ("judged", "settled")
+        if command_of(name) not in WAITING and usual.stage in ("judged", "settled")
     ]
     assert {"status", "agreement", "qrels", "forecast", "forecast --design"} <= set(names)
     for name in names:

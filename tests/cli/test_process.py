@@ -135,6 +135,26 @@ def test_help_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        (["status"], {"sklearn", "scipy", "krippendorff"}),
+        (["pull", "--url", "http://127.0.0.1:9", "--api-key", "token"], {"sklearn", "scipy", "krippendorff"}),
+        (["agreement"], {"sklearn"}),
+    ],
+)
+def test_what_people_type_all_day_waits_for_no_library_that_it_does_not_need(
+    words: list[str], without: set[str], study: Callable[[str], Path]
+) -> None:
+    code = (
+        "import sys, atexit; sys.argv = ['annot', *sys.argv[1:]]\n"
+        f"atexit.register(lambda: print('LOADED', sorted({without!r} & set(sys.modules)), file=sys.stderr))\n"
+        "from annot.cli.main import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=study("judged"), capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "LOADED []"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path], unbuffered: str) -> None:

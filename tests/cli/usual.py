@@ -83,7 +83,7 @@ def vectors_file(folder: Path) -> None:
 
 def vectors_set(folder: Path) -> None:
     vectors_file(folder)
-    annot_done("vectors", "import", "mine", "theirs.npy", "--ids", "ids.txt", "--space", "theirs", folder=folder)
+    annot_done("vectors", "add", "mine", "theirs.npy", "--ids", "ids.txt", "--space", "theirs", folder=folder)
 
 
 def words_file(folder: Path) -> None:
@@ -193,7 +193,7 @@ def isolated(folder: Path) -> None:
 
 
 def indexed(folder: Path) -> None:
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
 
 
 def left_by_a_killed_build(folder: Path) -> None:
@@ -257,19 +257,18 @@ USUAL: dict[str, Usual] = {
     "query remove": Usual("pooled", "fic0407-background", again=2),
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
-    "vectors import": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
-    "vectors import-words": Usual("labelled", "theirs.vec", words_file),
+    "vectors add": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
+    "vectors add --words": Usual("labelled", "theirs.vec", words_file),
     "vectors list": Usual("labelled", "", vectors_set),
-    "index build": Usual("queried"),
-    "index list": Usual("queried", "", indexed),
-    "index gc": Usual("pooled", "", left_by_a_killed_build),
+    "index": Usual("queried"),
+    "index --list": Usual("queried", "", indexed),
+    "index --clean": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
-    "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool import": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
-    "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool add --run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool show": Usual("pooled", "fic0407-background"),
-    "pool stats": Usual("pooled"),
-    "pool compare": Usual("pooled", ". ."),
+    "pool show --against": Usual("pooled", "."),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
     "assessor list --silent": Usual("planned", "14"),
@@ -334,5 +333,8 @@ WITH_A_SERVER = {
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""
-WITH_AN_ENCODER = {"encode"}
-"""Commands that do nothing without the libraries for encoders; the tests of these call them."""
+
+
+def command_of(call: str) -> str:
+    """The command that a name in `USUAL` calls, without the option that makes it another call."""
+    return call.partition(" --")[0]

@@ -405,8 +405,9 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "forecast --pools": depths,
     "pool": lambda data: records(data["pools"]),
     "pool add": grown_pools,
-    "pool topup": grown_pools,
     "pool show": pool,
+    "pool show --all": lambda data: records(data["methods"]),
+    "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(
         [

@@ -95,7 +95,7 @@ def plan_make(
         only_with("a plan that is written", repeats=repeats, share=share, seed=seed, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
-        return Answer({"assignments": count}, text, name="plan --withdraw")
+        return Answer({"assignments": count}, text)
     only_with("--withdraw", sent=sent)
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -148,13 +148,13 @@ def status(
         from annot.steps import adjudicate
 
         settled = adjudicate.status(ws)
-        return Answer(settled, table("status.queries", settled), name="status --adjudication")
+        return Answer(settled, table("status.queries", settled), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
         text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, returns.notes(back), name="status --returned")
+        return Answer(back, text, returns.notes(back), table="status --returned")
     from annot.steps import status as step
 
     found = step.status(ws)
@@ -224,12 +224,12 @@ def forecast(
             per_method=per_method,
             coefficient=coefficient or "alpha_ordinal",
         )
-        return Answer(simulated, step.describe_design(simulated), name="forecast --design")
+        return Answer(simulated, step.describe_design(simulated), table="forecast --design")
     if pools:
         only_with("a forecast of adjudication", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
             drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
-        return Answer(drawn, step.describe_pools(drawn), name="forecast --pools")
+        return Answer(drawn, step.describe_pools(drawn), table="forecast --pools")
     seen = step.forecast(ws)
     return Answer(seen, step.describe(seen, all_queries=all_queries))
 

@@ -56,7 +56,7 @@ def assessor_list(
 
     if silent is not None:
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
-        return Answer(found, told("silent", found=found, days=silent), name="assessor list --silent")
+        return Answer(found, told("silent", found=found, days=silent), table="assessor list --silent")
     people = step.listing(ws)
     return Answer(people, table("people.list", people))
 

@@ -133,7 +133,7 @@ def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
     faults = faults_of(ws)
     sound = "nothing found: every file of the index has the hash that it was written with"
     words = f"index: {len(faults)} file(s) are not as they were written"
-    again = "make them again with `annot index build --repair`"
+    again = "make them again with `annot index --repair`"
     return Part(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 
