@@ -20,7 +20,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of, text_of, 
 
 MANIFEST = "manifest.json"
 
-HINT = "bring it in again with `annot pool import-run`"
+HINT = "bring it in again with `annot pool import`"
 
 
 class OfPapers(NamedTuple):
