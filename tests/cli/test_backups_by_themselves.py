@@ -31,14 +31,15 @@ def kept(folder: Path) -> list[Path]:
 def test_one_is_taken_before_whatever_deletes_and_none_where_nothing_is_deleted(study: Study) -> None:
     folder = study("planned")
     assert annot("query", "remove", "fic0407-background", folder=folder).exit_code == 2
-    annot_done("plan", "withdraw", "--dry-run", folder=folder)
+    annot_done("plan", "--withdraw", "--dry-run", folder=folder)
     assert taken(folder) == []
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     annot_done("query", "remove", "fic0407-background", "--dry-run", folder=folder)
     annot_done("query", "remove", "fic0407-background", folder=folder)
     annot_done("pool", folder=folder)
     annot_done("pool", "--redraw", folder=folder)
     assert taken(folder) == ["before-plan-withdraw", "before-query-remove", "before-pool-redraw"]
+    annot_done("assessor", "add", "a9", folder=folder)
     annot_done("restore", kept(folder)[0], "--replace", folder=folder)
     assert "fic0407-background" in annot_done("query", "list", folder=folder).stdout
     annot_done("check", "plan", folder=folder)
@@ -89,7 +90,7 @@ def test_one_that_would_replace_something_asks_first_and_moves_it_aside(study: S
     settings.write_text(settings.read_text(encoding="utf-8") + "\n# since\n", encoding="utf-8")
     refused = annot("restore", path, folder=folder)
     assert refused.exit_code == 2
-    assert "found annot.toml, annot.db" in refused.message()
+    assert "not empty, found annot.toml, " in refused.message()
     done = annot_done("restore", path, "--replace", "--json", folder=folder)
     aside = Path(folder / done.data["replaced"])
     assert sorted(one.name for one in aside.iterdir() if "-" not in one.name) == ["annot.db", "annot.toml"]

@@ -201,7 +201,7 @@ def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
     (study / "dense.run").write_text(
         "".join(f"{first}-method Q0 {doc_id} {rank} {9 - rank} dense\n" for rank, doc_id in enumerate(docs, start=1))
     )
-    call = ("pool", "topup", "dense.run", "--method", "dense", "--query", first)
+    call = ("pool", "add", "--run", "dense.run", "--method", "dense", "--query", first)
     assert "added to a study that was judged" in annot(*call, "--depth", 3, folder=study).stderr
     done = annot_done(*call, "--depth", 3, "--grow", "--json", folder=study).data
     assert [(one["paper_id"], one["added"]) for one in done["pools"]] == [(first, new[:2])]

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, text
 Study = Callable[[str], Path]
 
 
-OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines show method")
+OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines method")
 
 
 def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_backup(study: Study) -> None:

@@ -89,10 +89,12 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     shutil.rmtree(folder / ".annot" / "near-duplicates")
     held = snapshot(folder)
     promised = annot_done(
-        "pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder
+        "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder
     )
     assert not difference(held, snapshot(folder))
-    done = annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder).data
+    done = annot_done(
+        "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder
+    ).data
     assert (done["version"], done["pools"]) == (2, promised.data["pools"])
     assert "had 50% of the best papers of engine already" in promised.stderr
     after = pools_of(folder)
@@ -110,10 +112,10 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     assert "version 2: engine, its first 4" in annot_done("pool", "show", PAPER, folder=folder).stdout
     # Again: nothing. Deeper: what is still missing, from the same ranking, as another version.
     held = snapshot(folder)
-    again = annot_done("pool", "topup", "--method", "engine", "--depth", 4, folder=folder)
+    again = annot_done("pool", "add", "--method", "engine", "--depth", 4, folder=folder)
     assert "nothing is new" in again.stderr
     assert not difference(held, snapshot(folder))
-    deeper = annot_done("pool", "topup", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
+    deeper = annot_done("pool", "add", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
     assert deeper.data["version"] == 3
     assert [(one["paper_id"], one["added"]) for one in deeper.data["pools"]] == [(PAPER, [rankings[PAPER][4]])]
     assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
@@ -133,10 +135,10 @@ def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str]
     folder = study("judged")
     send_all(folder)
     engine(folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
     new = unpooled(folder, PAPER, 4)[3]
     for call in (
-        ("pool", "topup", "--method", "engine", "--depth", 3),
+        ("pool", "add", "--method", "engine", "--depth", 3),
         ("pool", "add", PAPER, new, "--reason", "seen in a survey"),
     ):
         before = snapshot(folder)
@@ -169,7 +171,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     sources = [evaluated(folder)]
     old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
     engine(folder)
-    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
+    call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 5)
     assert "added to a study that was judged" in annot(*call, folder=folder).stderr
     annot_done(*call, "--grow", folder=folder)
     annot_done("plan", folder=folder)
@@ -190,7 +192,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     sources.append(evaluated(folder))
     assert len(sources[-1]["restated"]["topups"]) == 1
     engine(folder, "other.run")
-    annot_done("pool", "topup", "other.run", "--method", "other", "--depth", 5, "--grow", folder=folder)
+    annot_done("pool", "add", "--run", "other.run", "--method", "other", "--depth", 5, "--grow", folder=folder)
     annot_done("plan", folder=folder)
     second = judge_the_rest(folder)
     sources.append(evaluated(folder))
@@ -219,14 +221,14 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
 
 def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
-    refused = annot("pool", "topup", "--method", "abs_tfidf", folder=folder)
+    refused = annot("pool", "add", "--method", "abs_tfidf", folder=folder)
     assert refused.exit_code == 2
     assert "--method abs_tfidf: drew these pools" in refused.stderr
     # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
     annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
     other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()
     before = pools_of(folder)
-    done = annot_done("pool", "topup", "--method", "lsa", "--json", folder=folder).data
+    done = annot_done("pool", "add", "--method", "lsa", "--json", folder=folder).data
     assert sum(len(one["added"]) for one in done["pools"]) > 0
     assert (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes() == other
     after = pools_of(folder)
@@ -270,10 +272,10 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
 ) -> None:
     folder = study("planned")
     engine(folder)
-    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
+    call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
-        "write_rankings": "annot.steps.pool_topup.write_rankings",
-        "write_admissions": "annot.steps.pool_topup.write_admissions",
+        "write_rankings": "annot.steps.pool_growth.write_rankings",
+        "write_admissions": "annot.steps.pool_growth.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
         "write_pools": "annot.pools.pool_versions.write_pools",
     }[broken]
@@ -304,7 +306,7 @@ def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_a
     engine(folder)
     new = unpooled(folder, PAPER, 4)[3]
     who = ("--by", "ada-lovelace-1815", "--grow")
-    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
+    annot_done("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
     annot_done("pool", "add", PAPER, new, "--reason", "cited by a survey", *who, folder=folder)
     annot_done("plan", folder=folder)
     judge_the_rest(folder)
@@ -342,7 +344,7 @@ def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_no
     lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
     assert lacking.exit_code == 2
     assert "no rankings for query paper(s) fic0101 by lsa" in lacking.stderr
-    annot_done("pool", "topup", "--method", "lsa", "--query", "fic0101-method", folder=folder)
+    annot_done("pool", "add", "--method", "lsa", "--query", "fic0101-method", folder=folder)
     manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert "not_ranked" not in manifest
     assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}

@@ -88,7 +88,7 @@ def test_settings_that_no_person_writes_are_named(tmp_path: Path, line: str, fau
         (("pool", "--seed", "-1"), "--seed"),
         (("pool", "--method", "../../x"), "expected letters, digits"),
         (("pool", "--without", "/etc/passwd"), "expected letters, digits"),
-        (("pool", "topup", "--method", "a/b"), "expected letters, digits"),
+        (("pool", "add", "--method", "a/b"), "expected letters, digits"),
         (("query", "add", "P1"), "found paper 'P1' without --facet"),
         (("query", "add", "--facet", "method"), "found no paper"),
     ],

@@ -101,7 +101,7 @@ def top_up(ws: Workspace, annot: Annot) -> None:
     (ws.root / "engine.run").write_text(
         "".join(f"p5 Q0 {doc_id} {at} {90 - at} engine\n" for at, doc_id in enumerate(docs, start=1))
     )
-    done(annot, "pool", "topup", "engine.run", "--method", "engine", "--depth", "12")
+    done(annot, "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", "12")
 
 
 def test_a_near_duplicate_that_is_cited_later_stays_out_of_what_was_drawn(pooled: Workspace, annot: Annot) -> None:
@@ -180,7 +180,7 @@ def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace,
         assert "admission.jsonl: its SHA-256 is" in refused.stderr
         assert annot("check", "files").exit_code == 1
     path.write_text("{}\n")
-    assert "not what `annot pool` writes" in annot("pool", "stats").stderr
+    assert "not what `annot pool` writes" in annot("pool", "show").stderr
     path.unlink()
     assert "its SHA-256 is none, expected" in annot("check", "pools").stderr
     done(annot, "pool")
@@ -218,7 +218,9 @@ def test_sizes_of_other_depths_are_those_of_the_pools_then_drawn(pooled: Workspa
     top_up(pooled, annot)
     by_hand_other = next(doc_id for doc_id in ("p50", "p51", "p52", "p53") if doc_id not in drawn(pooled)["p12"])
     done(annot, "pool", "add", "p12", by_hand_other, "--reason", "seen")
-    told = done(annot, "pool", "design", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data["depths"]
+    told = done(annot, "forecast", "--pools", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data[
+        "depths"
+    ]
     sizes = {depth["per_method"]: (depth["smallest"], depth["largest"], depth["new"]) for depth in told}
     now = {name: len(ids) for name, ids in drawn(pooled).items()}
     assert sizes[3] == (min(now.values()), max(now.values()), 0)

@@ -124,7 +124,7 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Par
     fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
     if found.of_package:
         fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
-    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines show FACET` prints what is used"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
     words = f"{count} place(s) in the guidelines do not fit the study"
     return Part(found, "\n".join(found.findings) or fit, count, words, where)
 
@@ -133,7 +133,7 @@ def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
     faults = faults_of(ws)
     sound = "nothing found: every file of the index has the hash that it was written with"
     words = f"index: {len(faults)} file(s) are not as they were written"
-    again = "make them again with `annot index build --repair`"
+    again = "make them again with `annot index --repair`"
     return Part(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 

@@ -83,7 +83,7 @@ def describe(built: BuiltIndex) -> str:
 
 def describe_parts(parts: tuple[Listed, ...]) -> str:
     """A table of parts, or that there are none."""
-    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index build`"
+    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index`"
 
 
 def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
@@ -95,7 +95,7 @@ def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
     return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
 
 
-def gc(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
+def clean(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
     """Remove what the corpus and the settings of today do not use; returns what that is."""
     unused = [part for part in parts_of(ws) if not part.used]
     for part in () if dry_run else unused:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
 
 from annot.base.errors import InputError, StoreError
+from annot.store import schema
 from annot.store.models import TABLES, Listed
 from annot.store.rows import copy_rows
-from annot.store.schema import MIGRATIONS, VERSION_TABLE, make_triggers, note_version, version_of
+from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000
 
@@ -47,9 +48,9 @@ def dump(connection: Connection, folder: Path) -> Dumped:
 
 def check_version(dumped: Dumped) -> None:
     """Raise StoreError unless the dump is of this program's version."""
-    if dumped.version != len(MIGRATIONS):
+    if dumped.version != len(schema.MIGRATIONS):
         raise StoreError(
-            f"the backup holds a database of version {dumped.version}, expected {len(MIGRATIONS)}",
+            f"the backup holds a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
             hint="restore it with the version of the program that made it",
         )
 

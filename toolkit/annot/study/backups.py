@@ -19,11 +19,11 @@ from sqlalchemy import select
 
 from annot import __version__
 from annot.base.errors import AnnotError, MissingInput, StoreError
+from annot.store import schema
 from annot.store.database import Store, open_store
 from annot.store.dump import Dumped, dump
 from annot.store.hashes import read_states
 from annot.store.models import FacetLabelsRow, PoolRow, table
-from annot.store.schema import MIGRATIONS
 from annot.store.study_lock import lock_file
 from annot.study.archive import (
     BACKUPS,
@@ -122,9 +122,9 @@ def bring_up(ws: Workspace) -> Path | None:
     except MissingInput:
         return None
     with store:
-        if store.version() == len(MIGRATIONS):
+        if store.version() == len(schema.MIGRATIONS):
             return None
-        path = keep_backup(ws, f"before version {len(MIGRATIONS)}")
+        path = keep_backup(ws, f"before version {len(schema.MIGRATIONS)}")
         store.migrate()
     return path
 
