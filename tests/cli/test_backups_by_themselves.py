@@ -39,7 +39,7 @@ def test_one_is_taken_before_whatever_deletes_and_none_where_nothing_is_deleted(
     annot_done("pool", folder=folder)
     annot_done("pool", "--redraw", folder=folder)
     assert taken(folder) == ["before-plan-withdraw", "before-query-remove", "before-pool-redraw"]
-    annot_done("assessor", "add", "a9", folder=folder)
+    annot_done("assessor", "add", "a9", "--account", "a9@example.org", folder=folder)
     annot_done("restore", kept(folder)[0], "--replace", folder=folder)
     assert "fic0407-background" in annot_done("query", "list", folder=folder).stdout
     annot_done("check", "plan", folder=folder)

@@ -125,8 +125,8 @@ def make_triggers(connection: Connection) -> None:
 
 def _unreleased() -> StoreError:
     return StoreError(
-        "the database was made by an unreleased annot with other tables",
-        hint="go on with the annot that made it, or make a new study in another folder with `annot init`",
+        "the database has other tables: an unreleased version of annot made it",
+        hint="go on with the version that made it, or make a new study in another folder with `annot init`",
     )
 
 
