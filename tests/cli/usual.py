@@ -11,7 +11,7 @@ import numpy as np
 from annot.base.records import Assignment, Judgement
 from annot.formats.csfcube import write_csfcube
 from annot.formats.matches import Match
-from annot.measuring.matched import write_matches
+from annot.measuring.results import write_matches
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store

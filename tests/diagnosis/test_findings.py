@@ -8,8 +8,7 @@ import json
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined, to_json
-from annot.measuring.diagnosis.chance import detectable, higher, variance_between
-from annot.measuring.diagnosis.contrasts import noise, severity, threshold
+from annot.measuring.diagnosis.contrasts import detectable, higher, noise, severity, threshold, variance_between
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.panel import Compared, Panel
 from annot.publishing.report.words import sentences

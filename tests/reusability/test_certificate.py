@@ -13,10 +13,8 @@ from annot.base.ordering import ranked
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
 from annot.base.stats.seeding import generator
 from annot.measuring.reusability.certificate import certify, verdict_of
-from annot.measuring.reusability.halves import BOUNDS, HALVINGS, split_halves
 from annot.measuring.reusability.own_finds import Loss, finds_of, losses
-from annot.measuring.reusability.reductions import reductions
-from annot.measuring.reusability.scoring import standing
+from annot.measuring.reusability.reductions import BOUNDS, HALVINGS, reductions, split_halves, standing
 from annot.pools.pooling import draw, extended
 from annot.publishing.report.certificate import terminal
 from scipy.stats import kendalltau, t

@@ -13,8 +13,8 @@ from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.trials.sequence import Pair
 from annot.judging.trials.training import Verdict, batches_of, verdict
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import HEADLINE
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials
 from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Round

@@ -24,7 +24,7 @@ from annot.base.stats.durations import winsorised
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
-from annot.measuring.diagnosis.chance import ALPHA, Test, detectable, variance_between
+from annot.measuring.diagnosis.contrasts import ALPHA, Test, detectable, variance_between
 from annot.measuring.diagnosis.panel import Compared, Panel
 
 Measure = Literal["agreement", "severity", "speed"]

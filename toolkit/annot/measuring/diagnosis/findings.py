@@ -22,8 +22,7 @@ from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import share
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined, Value
-from annot.measuring.diagnosis.chance import ALPHA, detectable
-from annot.measuring.diagnosis.contrasts import noise, severity, threshold
+from annot.measuring.diagnosis.contrasts import ALPHA, detectable, noise, severity, threshold
 from annot.measuring.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
 from annot.measuring.diagnosis.panel import Compared, Panel
 

@@ -10,7 +10,7 @@ import numpy as np
 from annot.base.stats.arrays import Mask
 from annot.base.stats.rounding import significant
 from annot.base.stats.significance import holm
-from annot.measuring.diagnosis.chance import ALPHA, higher
+from annot.measuring.diagnosis.contrasts import ALPHA, higher
 from annot.measuring.diagnosis.panel import Compared, Panel
 
 PER_QUERY, EXAMPLES = 3, 5

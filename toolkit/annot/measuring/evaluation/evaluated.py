@@ -25,7 +25,7 @@ from annot.measuring.evaluation.measures import (
 )
 from annot.measuring.evaluation.measures import evaluate as measure_run
 from annot.measuring.evaluation.restated import Restated
-from annot.measuring.folds.grouped import test_folds
+from annot.measuring.folds import test_folds
 
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""

@@ -13,8 +13,8 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.rounding import rounding
 from annot.base.stats.significance import tau_ap, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.evaluation.comparisons import RunComparison
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
 

@@ -15,10 +15,8 @@ import numpy as np
 
 from annot.base.records import Pool, Qrel, Ranking
 from annot.base.stats.rounding import rounding
-from annot.measuring.reusability.halves import Halves, split_halves
 from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
-from annot.measuring.reusability.reductions import Reduction, reductions
-from annot.measuring.reusability.scoring import Score, standing
+from annot.measuring.reusability.reductions import Halves, Reduction, Score, reductions, split_halves, standing
 
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""

@@ -9,10 +9,8 @@ from typing import Any
 
 from annot.base.stats.clustered import share_of_counts
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ONE_IN, Error, best_of_each, error_cases, on_facets
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
-from annot.measuring.evaluation.facets_of_papers import on_facets
-from annot.measuring.evaluation.pooled_methods import best_of_each
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEASURE, POINTS, number
 from annot.publishing.report.document import Figure, Section, Table
