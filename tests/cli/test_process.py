@@ -85,7 +85,7 @@ def test_a_reader_that_never_was_is_no_error(annot: list[str], study: Callable[[
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [*annot, "guidelines", "show", "method"], cwd=study("made"), stdout=writing, stderr=subprocess.PIPE, text=True
+        [*annot, "guidelines", "method"], cwd=study("made"), stdout=writing, stderr=subprocess.PIPE, text=True
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")

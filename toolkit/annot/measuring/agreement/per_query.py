@@ -26,7 +26,7 @@ NOT_SETTLED = "disputed pairs are not settled yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CountedQuery:
     """The grades of one query as the coefficients see them, counted. Its assessors are those of the query, M."""
 
     counts: Counts
@@ -43,7 +43,7 @@ class Seen:
 
 def query_agreement(
     query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, coefficients: Sequence[str]
-) -> tuple[QueryAgreement, Seen]:
+) -> tuple[QueryAgreement, CountedQuery]:
     """All figures of one query on `scale`, and the counts that the coefficients see.
 
     The policy `missing` comes first, then the shares on the full scale, then the scale in two where that is asked.
@@ -62,7 +62,7 @@ def query_agreement(
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
     met, between = tables_between(ratings, scale)
-    seen = Seen(
+    seen = CountedQuery(
         counts=count(ratings, scale),
         met=met,
         between=between,
@@ -96,7 +96,7 @@ def query_agreement(
     return replace(found, after=after, caveats_after=caveats_after, overruled=overruled), seen
 
 
-def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[Seen]) -> Undefined | None:
+def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[CountedQuery]) -> Undefined | None:
     """Why the queries together have no figure after adjudication; None where every pair is settled.
 
     The pairs that are settled first are those that nobody disputed: alone they would show perfect agreement.

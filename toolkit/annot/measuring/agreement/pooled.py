@@ -67,7 +67,7 @@ class PooledTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledCounts:
     """Many queries, between all assessors: the counts of each, first axis Q, and the tables of every two."""
 
     counts: Counts
@@ -95,7 +95,7 @@ def pooled_between(
     tables: Sequence[Array],
     *,
     papers: Sequence[str] | None,
-) -> Pooled:
+) -> PooledCounts:
     """Queries put together, all with the same M assessors.
 
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). papers: the paper
@@ -106,11 +106,13 @@ def pooled_between(
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(one) for one in met])
-    return Pooled(together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables)))
+    return PooledCounts(
+        together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables))
+    )
 
 
 def interval_of(
-    pooled: Pooled | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
+    pooled: PooledCounts | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
 ) -> Interval | Undefined:
     """The interval of `value`, the coefficient `name` of all pairs together."""
     if isinstance(value, Undefined):

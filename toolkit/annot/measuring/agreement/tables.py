@@ -19,8 +19,8 @@ from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.base.templating import counted
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
-from annot.measuring.agreement.per_query import Seen, not_settled, query_agreement
-from annot.measuring.agreement.pooled import Pooled, PooledTables, ends_of, interval_of, pooled_between
+from annot.measuring.agreement.per_query import CountedQuery, not_settled, query_agreement
+from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between
 from annot.measuring.agreement.ratings import POLICIES, ratings_of
 from annot.measuring.agreement.summaries import (
     AgreementTable,
@@ -97,7 +97,7 @@ SHOWN_NAMES = 3
 def group_agreement(
     name: str,
     queries: Sequence[QueryAgreement],
-    seen: Sequence[Seen],
+    seen: Sequence[CountedQuery],
     scale: Sequence[int],
     *,
     coefficients: Sequence[str],
@@ -116,7 +116,7 @@ def group_agreement(
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
 
     def summary(
-        coefficient: str, values: Sequence[Value], pooled: Pooled | PooledTables, blocked: Undefined | None
+        coefficient: str, values: Sequence[Value], pooled: PooledCounts | PooledTables, blocked: Undefined | None
     ) -> Summary:
         """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
         numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
@@ -170,8 +170,8 @@ def group_agreement(
 
 
 def _pooled(
-    queries: Sequence[QueryAgreement], seen: Sequence[Seen], papers: Sequence[str] | None
-) -> tuple[Pooled, PooledTables]:
+    queries: Sequence[QueryAgreement], seen: Sequence[CountedQuery], papers: Sequence[str] | None
+) -> tuple[PooledCounts, PooledTables]:
     """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
     places = {assessor: place for place, assessor in enumerate(assessors)}

@@ -18,7 +18,7 @@ import numpy as np
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import FEWEST_QUERIES, plural, too_few
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.diagnosis.panel import Compared, sums
+from annot.measuring.diagnosis.panel import SharedPairs, sums
 
 ALPHA = 0.02
 """The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
@@ -170,18 +170,18 @@ class Contrast:
         return Estimate(mean, Interval(low, high, level, f"clustered by {n} {plural(unit)}, Student's t"))
 
 
-def severity(compared: Compared) -> Contrast:
+def severity(compared: SharedPairs) -> Contrast:
     """The mean grade less the others' on the same pairs: below 0 for the strict."""
     scale = np.array(compared.panel.scale, dtype=np.float64)
     return _over_queries(compared, "severity", None, compared.by_cell(compared.differences(scale[compared.grade])))
 
 
-def threshold(compared: Compared, place: int) -> Contrast:
+def threshold(compared: SharedPairs, place: int) -> Contrast:
     """The share of pairs at this grade or higher less the others' share on the same pairs."""
     return _over_queries(compared, "threshold", place, compared.by_cell(compared.differences(compared.grade >= place)))
 
 
-def noise(compared: Compared) -> Contrast:
+def noise(compared: SharedPairs) -> Contrast:
     """How far the grades lie from the others' on the same pairs, less how far the others' lie from each other.
 
     Both are mean distances of two grades within one query. Where one team judged a query there are no others: the
@@ -221,7 +221,7 @@ def noise(compared: Compared) -> Contrast:
     return found
 
 
-def _over_queries(compared: Compared, kind: Kind, place: int | None, cells: Array) -> Contrast:
+def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: Array) -> Contrast:
     from scipy.special import stdtr
 
     m = len(compared.panel.assessors)

@@ -32,7 +32,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedRuns:
     """The runs under one set of qrels."""
 
     runs: tuple[str, ...]
@@ -64,15 +64,15 @@ class Standing:
         )
 
 
-def standing(values: Mapping[str, Mapping[str, float]], papers: Mapping[str, str]) -> Standing:
+def ranked_runs(values: Mapping[str, Mapping[str, float]], papers: Mapping[str, str]) -> RankedRuns:
     """values: by run, then query. papers: the query paper of each query; its facets share one pool."""
     runs = tuple(sorted(values))
     queries = sorted(values[runs[0]])
     by_query = np.array([[values[run][query_id] for query_id in queries] for run in runs])
-    return Standing(runs, parts_of_mean(by_query, [papers[query_id] for query_id in queries]))
+    return RankedRuns(runs, parts_of_mean(by_query, [papers[query_id] for query_id in queries]))
 
 
-def tau(first: Standing, second: Standing) -> Value:
+def tau(first: RankedRuns, second: RankedRuns) -> Value:
     """Kendall's tau-b between two orders of the same runs."""
     found = float(tau_b_of_rows(first.means[None, :], second.means[None, :])[0])
     return SAME_TAU if np.isnan(found) else found
@@ -83,7 +83,7 @@ DEPTHS = (5, 10, 15, 20, 25, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedRank:
     """What becomes of one run."""
 
     run: str
@@ -104,7 +104,7 @@ class Reduction:
     lost_relevant: int
     tau: Value
     """Between the runs' orders under all grades and under those left."""
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedRank, ...]
     """By run."""
     significant: int
     """Pairs of runs whose difference is significant under all grades."""
@@ -131,7 +131,7 @@ def reductions(
     paper. finds: `annot.measuring.reusability.own_finds.finds_of`. papers: the query paper of each query.
     """
     sources = _sources(pools)
-    whole = standing(score(qrels), papers)
+    whole = ranked_runs(score(qrels), papers)
     better = whole.better(seed=seed)
 
     def with_these(name: str, left: Sequence[Qrel]) -> Reduction:
@@ -139,7 +139,7 @@ def reductions(
         # A query without a judged document stays, as one in which nothing is found.
         kept_queries = {one.query_id for one in left}
         silent = [Qrel(one.query_id, one.doc_id, 0) for one in qrels if one.query_id not in kept_queries]
-        now = standing(score([*left, *silent]), papers) if left else None
+        now = ranked_runs(score([*left, *silent]), papers) if left else None
         after = now.better(seed=seed) if now else frozenset()
         return Reduction(
             name=name,
@@ -174,9 +174,11 @@ def _sources(pools: Mapping[str, Pool]) -> dict[tuple[str, str], dict[str, int]]
     }
 
 
-def _changes(before: Standing, after: Standing) -> Iterator[Change]:
+def _changes(before: RankedRuns, after: RankedRuns) -> Iterator[ChangedRank]:
     for at, run in enumerate(before.runs):
-        yield Change(run, float(before.means[at]), float(after.means[at]), int(before.ranks[at]), int(after.ranks[at]))
+        yield ChangedRank(
+            run, float(before.means[at]), float(after.means[at]), int(before.ranks[at]), int(after.ranks[at])
+        )
 
 
 HALVINGS = 1000
@@ -206,7 +208,7 @@ class Halves:
     swaps: tuple[Swaps, ...]
 
 
-def split_halves(whole: Standing, *, seed: int) -> Halves | None:
+def split_halves(whole: RankedRuns, *, seed: int) -> Halves | None:
     """`HALVINGS` random halvings of the query papers; None with fewer than four papers or two runs.
 
     With an odd number of papers one is left out of each halving. Two runs that tie in a half are no swap.
