@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
+from annot.cli.exchange import status_page
 from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
 from annot.cli.output import Answer, needs_a_person, progress, table, told
-from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -151,27 +151,6 @@ def plan_simulate(
         ws, queries=design_queries, assessors=assessors, per_method=per_method, coefficient=coefficient
     )
     return Answer(found, step.describe(found))
-
-
-@command("push", server=True)
-def push(
-    ws: "Workspace",
-    guidelines_changed: Annotated[
-        str | None, option("Send guidelines that have changed, and why they have.", metavar="WHY")
-    ] = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
-
-    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
-    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
-    """
-    from annot.steps import push as step
-
-    with progress("sending tasks") as advance:
-        pushed = step.push(ws, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed)
-    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot push"))
 
 
 @command("status", csv=True)

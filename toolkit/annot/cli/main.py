@@ -12,7 +12,7 @@ from annot.cli.commands import app
 from annot.cli.output import say
 
 ROOMS = (
-    *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "pulling", "settle", "trials", "runs"),
+    *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "exchange", "settle", "trials", "runs"),
     *("encoders", "measure", "publish", "keep", "support"),
 )
 for room in ROOMS:

@@ -7,7 +7,6 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import (
-    AcceptDeletionsOption,
     ConventionOption,
     DryRunOption,
     PerQueryOption,
@@ -16,7 +15,7 @@ from annot.cli.options import (
     option,
     setting,
 )
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -73,33 +72,7 @@ def agreement_guidelines(ws: "Workspace") -> Answer:
     return Answer(versions, step.describe_guidelines(versions))
 
 
-group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
-
-
-@command("adjudicate push", server=True)
-def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
-    from annot.steps import adjudicate as step
-
-    with progress("sending disputes") as advance:
-        pushed = step.push(ws, dry_run=dry_run, advance=advance)
-    text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
-    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
-
-
-@command("adjudicate pull", alone=True, server=True)
-def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = False) -> Answer:
-    """Fetch the adjudicators' decisions from Label Studio and print what is new.
-
-    Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
-    it.
-    """
-    from annot.steps import adjudicate as step
-
-    with progress("reading decisions") as advance:
-        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
-    text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
-    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
+group("adjudicate", help="Put pairs before their assessors again, and see how far disputes are settled.")
 
 
 @command("adjudicate return")

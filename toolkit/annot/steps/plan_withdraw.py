@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import known_query
 from annot.base.records import Asked, Assignment
-from annot.judging.exchange.connection import on_servers
+from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_file import record_plan, write_plan
 from annot.judging.planning.handing_on import renumbered
 from annot.labelstudio.gateway import Gateway
