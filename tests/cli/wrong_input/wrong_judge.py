@@ -424,7 +424,7 @@ WRONG: dict[str, Wrong] = {
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
     ),
     "pull: an option of one round": Wrong(
-        "pull", "--dry-run", ("--dry-run is not for `annot pull`", "`annot pull labels`"), "planned"
+        "pull", "--view full", ("--view is not for `annot pull`", "`annot pull substudy`"), "planned"
     ),
     "pull: an option of another round": Wrong(
         "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"

@@ -13,8 +13,8 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.records import Advance
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled, pull_round
-from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes, check_wishes
-from annot.steps.push import ROUNDS, round_of
+from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
+from annot.judging.rounds.known import ROUNDS, check_wishes, round_of
 from annot.store import projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -36,7 +36,7 @@ def pull(
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
     chosen = round_of(round)
-    check_wishes([*ROUNDS.values()], wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
+    check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
     with open_store(ws.database_url, create=False) as store:
         pulled = pull_round(ws, store, chosen, wishes, advance=advance, seen=seen)
         if wishes.dry_run or (seen is not None and not pulled.assessors):
@@ -61,7 +61,7 @@ def pull_sent(
     """
     if named is not None:
         return pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), ()
-    check_wishes([*ROUNDS.values()], wishes, allowed={"accept_deletions"}, command="annot pull")
+    check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, Pulled]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):

@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annot.base.names import check_name
 from annot.base.records import Advance
 from annot.judging.exchange.outgoing import check_outgoing
-from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes, check_wishes
+from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
-from annot.judging.rounds.adjudication import AdjudicationRound
-from annot.judging.rounds.judging import JudgingRound
-from annot.judging.rounds.labels import LabelsRound
-from annot.judging.rounds.substudy import SubstudyRound
-from annot.judging.rounds.training import TrainingRound
+from annot.judging.rounds.known import check_wishes, round_of
 from annot.store.database import open_store
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
-
-ROUNDS: dict[str, Round] = {
-    round.name: round
-    for round in (JudgingRound(), AdjudicationRound(), TrainingRound(), SubstudyRound(), LabelsRound())
-}
-"""Every round, by its name."""
-
-
-def round_of(name: str) -> Round:
-    """The round of this name. Raises InputError for another one."""
-    check_name(name, list(ROUNDS), what="round")
-    return ROUNDS[name]
 
 
 def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: Wishes = NO_WISHES) -> Pushed:
@@ -38,7 +21,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     With `dry_run` the tasks are made and checked, and nothing is sent.
     """
     chosen = round_of(round)
-    check_wishes([*ROUNDS.values()], wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
+    check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
     states = states_of(ws) if chosen.noted_as else {}
     with open_store(ws.database_url, create=False) as store:
         prepared = chosen.prepare(ws, store, wishes, dry_run=dry_run)

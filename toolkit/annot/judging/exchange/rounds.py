@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from sqlmodel import Session
 
-from annot.base.errors import InputError
 from annot.base.records import Asked
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
@@ -207,15 +206,6 @@ class Round(ABC):
     def still_open(self, ws: Workspace, store: Store) -> int:
         """How many answers are to come, of a round that is waited for."""
         return 0
-
-
-def check_wishes(known: Sequence[Round], wishes: Wishes, *, allowed: Set[str], command: str) -> None:
-    """Raise InputError for a wish that this command does not know. command: `annot push labels` and the like."""
-    for field in fields(wishes):
-        if getattr(wishes, field.name) != field.default and field.name not in allowed:
-            option, verb = f"--{field.name.replace('_', '-')}", " ".join(command.split()[:2])
-            others = " and ".join(f"`{verb} {one.name}`" for one in known if field.name in one.wishes)
-            raise InputError(f"{option} is not for `{command}`", hint=f"it is for {others}")
 
 
 def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, Asked]:
