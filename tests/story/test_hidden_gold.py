@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput
+from annot.judging import plan_check
+from annot.judging.exchange import audit
 from annot.judging.exchange.servers import connect
 from annot.publishing.report.terminal import told
-from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, training
+from annot.steps import assessor_leaving, plan, pull, push, query, status
 from annot.steps import training as gold_pairs
 from annot.store import people
 from annot.store.database import open_store
@@ -29,7 +31,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     study, final = settled_study(tmp_path / "study", studio, name="hidden-gold", per_method=5)
     ws = study.workspace
     with pytest.raises(MissingInput, match="nobody is in training"):
-        training.report(ws)
+        gold_pairs.report(ws)
     # A third assessor comes with a third query, which one of the others shares.
     add_people(ws, [("a3", False)])
     query.add(ws, "fic0704", facet="background", sentences=None, dry_run=False)
@@ -118,7 +120,7 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
 def in_the_record_beside_the_collection(
     study: Study, own: set[Pair], final: dict[Pair, int], *, answered: int, wanted: int
 ) -> None:
-    report = training.report(study.workspace)
+    report = gold_pairs.report(study.workspace)
     (found,) = report.hidden
     counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
     assert counts == ("a3", wanted, answered, answered)

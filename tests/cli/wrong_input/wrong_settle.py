@@ -8,12 +8,22 @@ from wrong import Wrong
 WRONG: dict[str, Wrong] = {
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
     "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
-    "agreement assessors: no judgements": Wrong("agreement assessors", "", ("no judgements", "annot pull"), "planned"),
+    "agreement: by nothing known": Wrong("agreement", "--by assesor", ("--by 'assesor'", "'assessor'?"), "judged"),
+    "agreement: by assessor without judgements": Wrong(
+        "agreement", "--by assessor", ("no judgements", "annot pull"), "planned"
+    ),
+    "agreement: an option of another way": Wrong(
+        "agreement", "--by guidelines --all", ("--all: not an option of `annot agreement --by guidelines`",), "judged"
+    ),
+    "agreement: a query without --by": Wrong(
+        "agreement",
+        "--query fic0407-background",
+        ("--query: not an option",),
+        "judged",
+    ),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),
-    "agreement guidelines: an option that is none": Wrong("agreement guidelines", "--all", ("No such option: --all",)),
-    "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
         "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
@@ -41,14 +51,14 @@ WRONG: dict[str, Wrong] = {
         "settled",
     ),
     "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
-    "adjudicate return: not their pair": Wrong(
-        "adjudicate return",
+    "return: not their pair": Wrong(
+        "return",
         "fic0407-background fic0101 --to j1 --why Again.",
         ("not of j1", "it is of a1, a3"),
         "judged",
     ),
-    "adjudicate return: a table without reasons": Wrong(
-        "adjudicate return",
+    "return: a table without reasons": Wrong(
+        "return",
         "--file mine.csv",
         ("mine.csv", "found no column 'to'", "found no column 'why'"),
         "judged",

@@ -133,7 +133,7 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name where there are several."""
     from annot.judging.exchange.rounds import PARTS
-    from annot.judging.rounds.known import ROUNDS as known
+    from annot.judging.rounds.known import round_of
 
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
@@ -145,7 +145,7 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
             block, columns = "people.sent", [to_send]
         else:
             columns = [assigned, answered]
-        tables[title] = table(block, several, who=[known[part.round].person], pairs=columns)
+        tables[title] = table(block, several, who=[round_of(part.round).person], pairs=columns)
     if len(tables) < 2:
         return "".join(tables.values())
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())

@@ -3,12 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from annot.cli.commands import command, group
+from annot.cli.commands import command
 from annot.cli.options import (
     ConventionOption,
-    DryRunOption,
     PerQueryOption,
     argument,
     flag,
@@ -21,9 +18,17 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("agreement", csv=True, verbs=True)
-def agreement_measure(
+@command("agreement", csv=True)
+def agreement(
     ws: "Workspace",
+    by: Annotated[
+        str | None,
+        option(
+            "assessor: each one's grades, pace and changes, and why they disagree. guidelines: agreement before "
+            "adjudication under each version of them.",
+            shown="facet",
+        ),
+    ] = None,
     missing: Annotated[
         str | None,
         setting(
@@ -36,6 +41,10 @@ def agreement_measure(
     binarised_at: Annotated[
         int | None, option("Compare this grade or higher against lower.", shown="the whole scale")
     ] = None,
+    query: Annotated[
+        list[str] | None,
+        option("With --by assessor, show all hard candidates of this query; repeatable.", "--query", "-q"),
+    ] = None,
 ) -> Answer:
     """Print how far assessors agree, per facet, before and after adjudication, with intervals.
 
@@ -43,88 +52,22 @@ def agreement_measure(
     """
     from annot.steps import agreement as step
 
+    given = {"--missing": missing is not None, "--per-query": per_query, "--all": every}
+    given |= {"--binarised-at": binarised_at is not None, "--query": bool(query)}
+    step.check_options(by, [name for name, there in given.items() if there])
+    if by == step.ASSESSOR:
+        queries = tuple(query or ())
+        looked = step.by_assessor(ws, queries=queries)
+        return Answer(looked, step.describe_assessors(looked, queries=queries), table="agreement --by assessor")
+    if by == step.GUIDELINES:
+        versions = step.by_guidelines(ws)
+        return Answer(versions, step.describe_guidelines(versions), table="agreement --by guidelines")
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
     return Answer(measured, text, table="agreement --per-query" if per_query else "")
 
 
-@command("agreement assessors", csv=True)
-def agreement_assessors(
-    ws: "Workspace",
-    query: Annotated[
-        list[str] | None, option("Show all hard candidates of this query; repeatable.", "--query", "-q")
-    ] = None,
-) -> Answer:
-    """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
-    from annot.steps import agreement_assessors as step
-
-    queries = tuple(query or ())
-    looked = step.look(ws, queries=queries)
-    return Answer(looked, step.describe(looked, queries=queries))
-
-
-@command("agreement guidelines")
-def agreement_guidelines(ws: "Workspace") -> Answer:
-    """Print agreement before adjudication by each version of the guidelines, where they were changed in the study."""
-    from annot.steps import agreement as step
-
-    versions = step.by_guidelines(ws)
-    return Answer(versions, step.describe_guidelines(versions))
-
-
-group("adjudicate", help="Put pairs before their assessors again, and see how far disputes are settled.")
-
-
-@command("adjudicate return")
-def adjudicate_return(
-    ws: "Workspace",
-    query_id: Annotated[str | None, argument("A query.")] = None,
-    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
-    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
-    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
-    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
-    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
-
-    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
-    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. Of a file
-    with one wrong row, nothing goes back.
-    """
-    from annot.steps import returning as step
-
-    if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
-        changes = step.change(ws, file, undo=undo, dry_run=dry_run)
-    elif file is None and query_id is not None and doc_id is not None and to is not None:
-        pair = (query_id, doc_id)
-        changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
-    else:
-        raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
-    return Answer(changes, step.describe(changes, undo=undo))
-
-
-@command("adjudicate status", csv=True)
-def adjudicate_status(
-    ws: "Workspace",
-    returned: Annotated[
-        bool, flag("--returned", "List the pairs that were put before an assessor again, and what came of them.")
-    ] = False,
-) -> Answer:
-    """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
-    if returned:
-        from annot.steps import returning
-
-        back = returning.listing(ws)
-        text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, returning.notes(back), table="adjudicate status --returned")
-    from annot.steps import adjudicate as step
-
-    found = step.status(ws)
-    return Answer(found, table("status.queries", found))
-
-
-@command("qrels", csv=True, verbs=True)
+@command("qrels", csv=True)
 def qrels(
     ws: "Workspace",
     partial: Annotated[
@@ -160,7 +103,7 @@ def qrels_compare(
     measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Answer:
     """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
-    from annot.steps import qrels_compare as step
+    from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
 
     measures = () if measure is None else (measure,)

@@ -94,7 +94,7 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
             if follows(groups.values()):
                 raise LeakError(
                     f"the order of the tasks of {outgoing.assessor} tells {what}; nothing was sent",
-                    hint="draw the plan with another seed: `annot plan withdraw`, then `annot plan --seed NUMBER`"
+                    hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
                     if part.stored == "judge"
                     else "set another seed in annot.toml, and draw again",
                 )

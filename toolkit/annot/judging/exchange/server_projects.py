@@ -106,8 +106,8 @@ class BroughtProject(NamedTuple):
     def notes(self, assessor: str) -> list[str]:
         """What a person should know of it."""
         found = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
-        told = f"{assessor}: changed on the server by hand, and set back now: {found}; `annot audit` keeps it on record"
-        return [*([told] if found else []), *self.duplicates.notes(assessor)]
+        what = f"changed on the server by hand, and set back now: {found}; `annot check server` keeps it on record"
+        return [*([f"{assessor}: {what}"] if found else []), *self.duplicates.notes(assessor)]
 
 
 def bring_project(

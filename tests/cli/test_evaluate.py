@@ -1,0 +1,131 @@
+"""`annot evaluate`: the verdict first, the same p-values and the same marks in every format."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+from annot.store import runs
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+
+
+def with_the_grades_as_a_run(folder: Path) -> None:
+    """A run that ranks by the final grades: nothing can be better."""
+    lines = (folder / "exports" / "qrels.txt").read_text().splitlines()
+    rows = [(query, doc, int(grade)) for query, _, doc, grade in map(str.split, lines)]
+    (folder / "best.run").write_text("".join(f"{query} Q0 {doc} 1 {grade} x\n" for query, doc, grade in rows))
+    annot_done("run", "import", "best.run", "--tag", "best", folder=folder)
+
+
+def test_a_run_that_learned_from_the_grades_is_measured_and_wins_nothing(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    before = annot_done("evaluate", "--json", folder=folder).data
+    with_the_grades_as_a_run(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        (best,) = [run for run in runs.read_runs(session) if run.tag == "best"]
+        runs.put_runs(session, [best._replace(facts={**best.facts, "demonstration": "ranks by the final grades"})])
+    found = annot_done("evaluate", "--json", folder=folder)
+    assert found.data["comparison"] == before["comparison"]
+    lines = [line for line in found.data["lines"] if line["demonstration"] and line["convention"] == "csfcube"]
+    shown = {line["run"]: line["values"]["NDCG%20"] for line in lines}
+    assert shown == {"best": 1.0}
+    assert "best: trained on what it is tested on" in annot_done("evaluate", folder=folder).stdout
+    named = pd.read_csv(StringIO(annot_done("evaluate", "--csv", folder=folder).stdout))["run"]
+    assert {name for name in named if name.startswith("best")} == {"best: trained on what it is tested on"}
+    refused = annot("evaluate", "best", "fabs_bm25", "--out", "it", folder=folder)
+    assert (refused.exit_code, "at least 2 runs" in refused.message()) == (2, True)
+    assert "best" not in {run["run"] for run in annot_done("reusability", "--json", folder=folder).data["runs"]}
+    annot_done("report", folder=folder)
+    first = (folder / "exports" / "report.md").read_text().partition("## Agreement")[0]
+    assert "**best" not in first
+    assert "trained on what it is tested on" in annot("evaluate", "exports/runs/best.run", folder=folder).message()
+
+
+def test_verdict_marks_and_p_values_are_the_same_everywhere(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    told = annot_done("evaluate", "--out", "paper", folder=folder)
+    first = told.stdout.splitlines()[0]
+    assert first.startswith("best is best by NDCG%20; that is ")
+    assert "18 queries of 9 query papers" in first
+    pairs = json.loads((folder / "paper" / "comparison.json").read_text())["pairs"]
+    evaluated = annot_done("evaluate", "--json", folder=folder).data["comparison"]["pairs"]
+    assert pairs == evaluated
+    assert first in annot_done("evaluate", folder=folder).stdout.splitlines()[0]
+    table = pd.read_csv(folder / "paper" / "comparison.csv")
+    assert list(table["p_corrected"]) == [float(f"{pair['p_corrected']:.6g}") for pair in pairs]
+    printed = pd.read_csv(StringIO(annot_done("evaluate", "--csv", folder=folder).stdout))
+    printed = printed[printed["against"].notna()].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table, printed[list(table)], check_dtype=False)
+    beaten = {
+        pair["run_b"] for pair in pairs if pair["facet"] == "together" and pair["run_a"] == "best" and pair["holds"]
+    }
+    row = next(line for line in told.stdout.splitlines() if line.startswith("best (a)"))
+    assert len(beaten) == sum(row.split()[-1 - at] in ("b", "c") for at in range(len(beaten))) == 2
+    assert row.endswith("b c")
+    for ending in ("md", "tex"):
+        text = (folder / "paper" / f"comparison.{ending}").read_text()
+        assert "best (a)" in text
+        assert first in text.replace("\\%", "%").replace("\\_", "_")
+    drawing = ET.parse(folder / "paper" / "comparison.svg").getroot()
+    assert drawing.tag.endswith("svg")
+
+
+def test_chosen_runs_alone_make_the_family_that_is_corrected_for(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    two = annot_done("evaluate", "fabs_bm25", "fabs_tfidf", "--json", folder=folder).data["comparison"]
+    assert {pair["p_value"] == pair["p_corrected"] for pair in two["pairs"]} == {True}
+    three = annot_done("evaluate", "--json", folder=folder).data["comparison"]
+    same = {(pair["facet"], pair["run_a"], pair["run_b"]): pair["p_value"] for pair in three["pairs"]}
+    for pair in two["pairs"]:
+        assert same[pair["facet"], pair["run_a"], pair["run_b"]] == pair["p_value"]
+
+
+def test_report_and_qrels_compare_name_what_holds_and_what_is_not_better_than_chance(study) -> None:
+    """A run that ranks the other way round than the final grades, next to one that ranks by them."""
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    lines = [line.split() for line in (folder / "best.run").read_text().splitlines()]
+    turned = [f"{query} Q0 {doc} 1 {-float(score)} x\n" for query, _, doc, _, score, _ in lines]
+    (folder / "turned.run").write_text("".join(turned))
+    annot_done("run", "import", "turned.run", "--tag", "turned", folder=folder)
+    printed = annot_done("evaluate", folder=folder).stdout
+    assert printed.splitlines()[0].endswith("Not better than chance: turned.")
+    assert re.search(r"^turned \(d\): not better than chance", printed, re.MULTILINE)
+    annot_done("report", folder=folder)
+    report = (folder / "exports" / "report.md").read_text()
+    assert "differences between runs hold: best is better than fabs_tfidf, fabs_bm25 and turned; " in report
+    assert report.count("Not better than chance: turned.") == 2
+    (folder / "other.txt").write_text((folder / "exports" / "qrels.txt").read_text())
+    of_two = annot_done("qrels", "compare", "exports/qrels.txt", "other.txt", folder=folder)
+    assert re.search(r"^turned .*° .*°$", of_two.stdout, re.MULTILINE)
+    assert "°: not better" in of_two.stdout
+
+
+def test_another_measure_decides_by_its_ir_measures_name(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    found = annot_done("evaluate", "--measure", "nDCG@10", "--json", folder=folder).data["comparison"]
+    assert (found["convention"], found["measure"]) == ("trec", "nDCG@10")
+    refused = annot("evaluate", "--measure", "nDCG@10", "--convention", "csfcube", folder=folder)
+    assert "not known in convention csfcube" in refused.message()
+
+
+def test_folds_are_drawn_once_and_change_how_the_figures_are_averaged(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    before = annot_done("evaluate", "--json", folder=folder).data["lines"]
+    annot_done("query", "folds", folder=folder)
+    assert "other folds are on record" in annot("query", "folds", "--folds", "3", folder=folder).message()
+    after = annot_done("evaluate", "--json", folder=folder).data["lines"]
+    plain = annot_done("evaluate", "--average", "plain", "--json", folder=folder).data["lines"]
+    assert {line["average"] for line in after} == {"mean of fold means"}
+    assert plain == before
+    dev = annot_done("evaluate", "--average", "dev", "--json", folder=folder).data["lines"]
+    assert {line["average"] for line in dev} == {"mean over the development fold"}

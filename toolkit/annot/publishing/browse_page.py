@@ -1,0 +1,172 @@
+"""The page on which a collection is read: its data, and one HTML file that needs no network and no server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from annot.base.records import Paper, Pool, Ranking
+from annot.base.templating import render
+from annot.formats.matches import Match, closest
+from annot.measuring.evaluation.error_cases import NEAR_TOP, ErrorCase
+from annot.study.adjudication import Pair
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
+
+STANDINGS = ("not judged", "in dispute", "asked again", "nobody can judge")
+"""What a pair without a final grade is called; in the data it is -1 less its place here."""
+NOT_JUDGED, IN_DISPUTE, ASKED_AGAIN, NOBODY_CAN_JUDGE = (-1 - at for at in range(len(STANDINGS)))
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What one run made of the queries."""
+
+    tag: str
+    rankings: Mapping[str, Ranking]
+    matches: Mapping[Pair, Sequence[Match]]
+    values: Mapping[str, float]
+    """The measure on each query, a fraction; empty while grades are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Where the systems go wrong, and what kind of error the lead calls a pair."""
+
+    cases: Sequence[ErrorCase]
+    kinds: Mapping[Pair, str]
+
+
+def page_data(
+    snapshot: Snapshot,
+    systems: Sequence[System],
+    *,
+    papers: Mapping[str, Paper],
+    labels: Mapping[str, Sequence[str]],
+    measure: str,
+    errors: Errors | None,
+) -> dict[str, Any]:
+    """The data of the page.
+
+    papers, labels: by id, those of queries and pools. errors: None where no grade is shown. Documents that a system
+    ranks and that are neither pooled nor planned are left out, and counted.
+    """
+    settings = snapshot.ws.settings
+    facets = list(dict.fromkeys((*settings.facets, *(query.facet for query in snapshot.queries))))
+    draws = [draw for pool in snapshot.pools.values() for entry in pool.entries for draw in (entry.drawn, *entry.also)]
+    methods = list(dict.fromkeys(draw.method for draw in draws))
+    planned: dict[str, list[str]] = {}
+    for query_id, doc_id in sorted(snapshot.outcome.planned):
+        planned.setdefault(query_id, []).append(doc_id)
+    grades = _grades(snapshot.outcome)
+    place: dict[str, int] = {}
+    queries = []
+    for query in snapshot.queries:
+        pooled = _pooled(snapshot.pools.get(query.paper_id), methods)
+        # Judgements that were imported may come without pools.
+        doc_ids = list(dict.fromkeys((*pooled, *planned.get(query.query_id, ()))))
+        queries.append(
+            {
+                "id": query.query_id,
+                "paper": place.setdefault(query.paper_id, len(place)),
+                "facet": facets.index(query.facet),
+                "sentences": query.sentences,
+                "docs": [place.setdefault(doc_id, len(place)) for doc_id in doc_ids],
+                "methods": [pooled.get(doc_id, []) for doc_id in doc_ids],
+                "systems": [_ranked(system, query.query_id, doc_ids) for system in systems],
+                **({} if errors is None else _judged(query.query_id, grades, doc_ids, systems, errors)),
+            }
+        )
+    return {
+        "language": settings.collection.language,
+        "scale": settings.scale.names,
+        "standings": STANDINGS,
+        "facets": facets,
+        "methods": methods,
+        "systems": [system.tag for system in systems],
+        "measure": measure,
+        "graded": errors is not None,
+        "papers": [
+            _paper(
+                paper_id, papers.get(paper_id), [settings.facet_of(label) for label in labels.get(paper_id, ())], facets
+            )
+            for paper_id in place
+        ],
+        "queries": queries,
+    }
+
+
+def _pooled(pool: Pool | None, methods: Sequence[str]) -> dict[str, list[int]]:
+    """The methods that had each document of the pool, the one that drew it first."""
+    entries = pool.entries if pool is not None else ()
+    return {entry.doc_id: [methods.index(draw.method) for draw in (entry.drawn, *entry.also)] for entry in entries}
+
+
+def _ranked(system: System, query_id: str, doc_ids: Sequence[str]) -> dict[str, Any] | None:
+    """The documents in the order of the system, with their ranks where some in between are left out."""
+    ranking = system.rankings.get(query_id)
+    if ranking is None:
+        return None
+    at = {doc_id: position for position, doc_id in enumerate(doc_ids)}
+    ranks = [rank for rank, doc in enumerate(ranking, start=1) if doc.doc_id in at]
+    matches = {
+        at[doc_id]: [(*match[:2], float(f"{match.weight:.3g}")) for match in closest(found)]
+        for doc_id in at
+        if (found := system.matches.get((query_id, doc_id)))
+    }
+    value = system.values.get(query_id)
+    return {
+        "order": [at[ranking[rank - 1].doc_id] for rank in ranks],
+        **({"ranks": ranks} if ranks != list(range(1, len(ranks) + 1)) else {}),
+        **({"outside": len(ranking) - len(ranks)} if len(ranks) < len(ranking) else {}),
+        **({"matches": matches} if matches else {}),
+        **({} if value is None else {"value": round(100 * value, 1)}),
+    }
+
+
+def _grades(outcome: Outcome) -> dict[Pair, int]:
+    """The final grade of each pair, or where it stands."""
+    return {
+        **{decision.pair: decision.grade for decision in outcome.decisions},
+        **dict.fromkeys(outcome.open, IN_DISPUTE),
+        **dict.fromkeys(outcome.waiting, ASKED_AGAIN),
+        **dict.fromkeys(outcome.unjudgeable, NOBODY_CAN_JUDGE),
+    }
+
+
+def _judged(
+    query_id: str, grades: Mapping[Pair, int], doc_ids: Sequence[str], systems: Sequence[System], errors: Errors
+) -> dict[str, Any]:
+    """The grades of a query, the errors of each system (near the top, far down), and their kinds."""
+    at = {doc_id: position for position, doc_id in enumerate(doc_ids)}
+    cases: dict[str, list[list[int]]] = {system.tag: [[], []] for system in systems}
+    for case in errors.cases:
+        if case.query_id == query_id and case.doc_id in at:
+            cases[case.run][case.error != NEAR_TOP].append(at[case.doc_id])
+    return {
+        "grades": [grades.get((query_id, doc_id), NOT_JUDGED) for doc_id in doc_ids],
+        "errors": list(cases.values()),
+        "kinds": {
+            at[doc_id]: kind for (name, doc_id), kind in errors.kinds.items() if name == query_id and doc_id in at
+        },
+    }
+
+
+def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], facets: Sequence[str]) -> list[Any]:
+    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper."""
+    if paper is None:
+        return [paper_id, "", None, [], []]
+    of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
+    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences]
+
+
+def page(data: Mapping[str, Any], *, overrides: Path | None, **values: object) -> str:
+    """The page. values: what `browse.html.j2` asks for beside the data; `overrides`: a folder whose file wins."""
+    # Inside a script element nothing is an entity, and only "<" can end it.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return render("browse.html.j2", {"data": Markup(text), **values}, overrides=overrides)

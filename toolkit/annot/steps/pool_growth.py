@@ -1,0 +1,306 @@
+"""What is added to pools after the draw: papers found by hand, and the best of a method that came later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import near
+from annot.base.records import Addition, Advance, Pool, Ranking
+from annot.corpus.corpus_facts import papers_of
+from annot.measuring.engine_runs import take_in
+from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
+from annot.pools.drawn_pools import write_pools
+from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
+from annot.pools.named_pools import papers_named
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pool_versions import (
+    Grown,
+    GrownPool,
+    grown_pools,
+    is_guarded,
+    made_now,
+    next_version,
+    queries_of,
+    record_version,
+    refuse_unasked,
+    refuse_without_reason,
+)
+from annot.pools.pooling import CITED, MANUAL, as_of, extended
+from annot.pools.ranked_corpus import rank_corpus
+from annot.publishing.report.words import sentences
+from annot.ranking.imported_rankings import imported_methods
+from annot.ranking.methods import LSA, METHODS
+from annot.store import papers, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+
+
+class _Ranked(NamedTuple):
+    """The rankings of the method, and what `write_rankings` is to be told of those that are new."""
+
+    of_method: dict[str, Ranking]
+    new: Rankings
+    facts: dict[str, Any] | None
+
+
+def add(
+    ws: Workspace,
+    query: str,
+    doc_ids: tuple[str, ...],
+    *,
+    reason: str,
+    by: str | None,
+    grow: bool,
+    dry_run: bool,
+    advance: Advance,
+) -> Grown:
+    """Add the documents to the pool of a query paper as a version of its own; what is in it already stays as it is.
+
+    query: a query or a query paper, whose queries share the pool. by: who adds them; None takes the account of this
+    machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query, for
+    documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
+    another paper of the pool, and where the study would grow unasked.
+    """
+    refuse_without_reason(reason)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = read_queries(session)
+            (paper_id,) = papers_named(queries, [query])
+            before = pools.read_pool(session, paper_id)
+            standing = pools.read_pools(session)
+            guarded = is_guarded(session)
+        there = {entry.doc_id for entry in before.entries}
+        new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
+        if new:
+            _refuse(ws, before, new, keep=not dry_run, advance=advance)
+        known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
+        if not new:
+            if before.additions and not dry_run:
+                # An earlier run may have ended before its files were written.
+                write_pools(ws, list(standing.values()))
+            unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
+            notes = sentences("commands.grown", known=known, added=0, version=None)
+            return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
+        # Which methods had them is told by the rankings that the pool was drawn from.
+        wanted = needed(recorded_designs([before]), {paper_id: before})
+        rankings = read_rankings(ws, wanted) if wanted else {}
+        version = next_version(standing)
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
+        of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
+        after = {paper_id: extended(before, addition, of_paper, excluded=())}
+        found = grown_pools(standing, after, queries)
+        if not dry_run:
+            record_version(ws, store, after, rankings=rankings, grow=grow)
+    notes = sentences(
+        "commands.grown",
+        known=known,
+        added=len(new),
+        version=version,
+        wants_grow=guarded and dry_run and not grow,
+        dry_run=dry_run,
+    )
+    return Grown(version, MANUAL, None, tuple(found), guarded, notes)
+
+
+def top_up(
+    ws: Workspace,
+    *,
+    method: str,
+    file: Path | None,
+    depth: int | None,
+    only: tuple[str, ...],
+    reason: str | None,
+    by: str | None,
+    grow: bool,
+    dry_run: bool,
+    advance: Advance,
+) -> Grown:
+    """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
+
+    method: one of our own, or one that was brought in; file: its run, which is brought in first. depth: None takes how
+    many papers each method brought when the pool was drawn. only: queries or query papers; without any, all pools.
+    The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
+    these pools, where a pool does not tell its depth, and where the study would grow unasked.
+    """
+    if method in (CITED, MANUAL):
+        raise InputError(f"--method {method}: has no ranking", hint="`annot pool add` adds what a person found")
+    given = _taken_in(ws, file, method, dry_run=True)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = read_queries(session)
+            standing = pools.read_pools(session)
+            guarded = is_guarded(session)
+        chosen = papers_named(queries, only) if only else set(standing)
+        before = {paper_id: pool for paper_id, pool in standing.items() if paper_id in chosen}
+        if not before:
+            raise MissingInput("no pools", hint="draw them with `annot pool`")
+        drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
+        if len(drew) == len(before):
+            raise InputError(
+                f"--method {method}: drew these pools", hint="`annot pool --per-method NUMBER` draws all methods deeper"
+            )
+        wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
+        missing = {
+            paper_id: at
+            for paper_id, at in wanted.items()
+            if at > max((one.depth or 0 for one in before[paper_id].additions if one.method == method), default=0)
+        }
+        if not missing:
+            if not dry_run:
+                # An earlier run may have ended before its files were written.
+                write_pools(ws, list(standing.values()))
+            same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
+            notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+            notes += sentences("commands.grown", known=(), added=0, version=None)
+            return Grown(None, method, depth, tuple(same), guarded, notes)
+        query_papers = papers_of(ws, sorted(missing))
+        alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
+        earlier = {paper_id: before[paper_id] for paper_id in missing}
+        old = needed(recorded_designs(earlier.values()), earlier)
+        known = read_rankings(ws, old) if old else {}
+        ranked = _ranking_of(
+            ws, method, earlier, given, known, lambda: alike().twins(query_papers), keep=not dry_run, advance=advance
+        )
+        rankings = {**known, method: ranked.of_method}
+        version, made = next_version(standing), made_now(by)
+        on_record = recorded_admissions(ws)
+        admitted = as_recorded(
+            admissions(ws, query_papers, rankings, alike=alike(), standing=before, coming=version),
+            on_record,
+        )
+        after = {
+            paper_id: extended(
+                pool,
+                Addition(version, method, missing[paper_id], (), reason, **made),
+                {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
+                excluded=admitted[paper_id].barred[version],
+            )
+            for paper_id, pool in earlier.items()
+        }
+        found = grown_pools(standing, after, queries)
+        if not dry_run:
+            with store.read() as session:
+                refuse_unasked(session, found, grow=grow)
+            _taken_in(ws, file, method, dry_run=False)
+            if ranked.facts is not None:
+                # Before the pools are on record that follow from it.
+                of_all, facts = joined(ws, lines_of(ranked.new), facts=ranked.facts)
+                write_rankings(ws, of_all, facts=facts)
+            write_admissions(ws, {**on_record, **admitted})
+            record_version(ws, store, after, rankings=rankings, grow=grow)
+    notes = sentences(
+        "commands.topped_up",
+        method=method,
+        drew=drew,
+        shares=[_share(earlier[paper_id], ranked.of_method[paper_id], at) for paper_id, at in missing.items()],
+        dry=[paper_id for paper_id in after if method in after[paper_id].dry],
+    )
+    added = sum(len(one.added) for one in found)
+    notes += sentences(
+        "commands.grown",
+        known=(),
+        added=added,
+        version=version,
+        wants_grow=guarded and dry_run and not grow,
+        dry_run=dry_run,
+    )
+    return Grown(version, method, depth, tuple(found), guarded, notes)
+
+
+def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
+    """The rankings of the run in the file, kept unless it is a dry run; None without a file."""
+    if file is None:
+        return None
+    rules: dict[str, Any] = {"meta": None, "foreign": None, "duplicates": None, "distances": False}
+    return take_in(ws, file, method=method, **rules, dry_run=dry_run).rankings
+
+
+def _depth_of(pool: Pool, depth: int | None) -> int:
+    asked = depth if depth is not None else pool.per_method
+    if asked is None:
+        raise InputError(
+            f"query paper {pool.paper_id}: its pool does not tell how deep it was drawn", hint="say --depth NUMBER"
+        )
+    if pool.ranking_depth is not None and asked > pool.ranking_depth:
+        raise InputError(
+            f"--depth {asked}: the rankings of query paper {pool.paper_id} end at {pool.ranking_depth}",
+            hint=f"name {pool.ranking_depth} or less",
+        )
+    return asked
+
+
+def _ranking_of(
+    ws: Workspace,
+    method: str,
+    before: Mapping[str, Pool],
+    given: Mapping[str, Ranking] | None,
+    known: Rankings,
+    twins: Callable[[], Mapping[str, tuple[str, ...]]],
+    *,
+    keep: bool,
+    advance: Advance,
+) -> _Ranked:
+    """A pool that the method was added to is added to from the same ranking; for all others it ranks anew."""
+    again = {paper_id: known[method][paper_id] for paper_id in known.get(method, ())}
+    fresh = [paper_id for paper_id in before if paper_id not in again]
+    if not fresh:
+        return _Ranked(again, {}, None)
+    names = (*METHODS, LSA, *imported_methods(ws))
+    if given is None and method not in names and not (ws.vectors / method).is_dir():
+        raise MissingInput(
+            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
+            hint=f"import its run with `annot pool add --run FILE --method {method}`, or its vectors with "
+            "`annot vectors add`",
+        )
+    new, facts = rank_corpus(
+        ws,
+        methods=[method],
+        query_papers=fresh,
+        excluded=twins,
+        ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in before.values()),
+        keep=keep,
+        advance=advance,
+        given={} if given is None else {method: given},
+    )
+    return _Ranked({**again, **new[method]}, new, facts)
+
+
+def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
+    """How much of the method's best the pool had."""
+    best = [doc.doc_id for doc in ranking[:depth]]
+    there = {entry.doc_id for entry in pool.entries}
+    return mean(doc_id in there for doc_id in best) if best else 1.0
+
+
+def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
+    """Raise InputError with everything that speaks against these papers, which are not in the pool."""
+    there = papers.find_papers(ws.corpus, doc_ids)
+    alike = near_duplicates(ws, keep=keep, advance=advance)
+    twins = alike.twins([pool.paper_id])[pool.paper_id]
+    group_of = {doc_id: group for group in alike.texts for doc_id in group}
+    taken = {pool.paper_id: "the query paper"} | {
+        entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
+    }
+    faults = []
+    for doc_id in doc_ids:
+        same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
+        if doc_id not in there:
+            faults.append(f"{doc_id}: not in the corpus")
+        elif doc_id == pool.paper_id or doc_id in twins:
+            faults.append(f"{doc_id}: is the query paper, or has its title")
+        elif same is not None:
+            faults.append(f"{doc_id}: nearly the same text as {taken[same]}")
+        taken.setdefault(doc_id, f"{doc_id}, named here, too")
+    if faults:
+        raise InputError(
+            f"{len(faults)} of {len(doc_ids)} papers cannot be added",
+            faults=faults,
+            hint="leave them out; papers come into the corpus with `annot corpus add`",
+        )
