@@ -103,9 +103,9 @@ class WholeStudy:
             self._lead.done("train", "gold", str(file))
         chosen = [word for name in names for word in ("--assessor", name)]
         for _ in self.size.facets:
-            self._lead.done("train", "push", *chosen)
+            self._lead.done("push", "training", *chosen)
             self._crew.judge(self._queries, names, round="train")
-            self._lead.done("train", "pull")
+            self._lead.done("pull", "training")
             self.log.pull("train")
         self._tell(f"trained: {', '.join(names)}")
 
@@ -116,15 +116,15 @@ class WholeStudy:
     def _settle(self, *, share: float, killable: bool = True) -> bool:
         """One round of adjudication; whether anything is left to settle."""
         if killable:
-            self._lead.killable("adjudicate", "push", about=2.0)
+            self._lead.killable("push", "adjudication", about=2.0)
         else:
-            self._lead.done("adjudicate", "push")
+            self._lead.done("push", "adjudication")
         answers = current(self.log, Plan.read(self.folder))
         given = {pair: [said.grade for said in by_person.values()] for pair, by_person in answers.items()}
         self._crew.settle(self._queries, given, share=share)
-        self._lead.done("adjudicate", "pull")
+        self._lead.done("pull", "adjudication")
         self.log.pull("adjudicate")
-        return any(row["open"] for row in self._lead.done("adjudicate", "status"))
+        return any(row["open"] for row in self._lead.done("status", "--adjudication"))
 
     def _settle_the_rest(self) -> None:
         """Rounds of adjudication until nothing is open."""
@@ -135,9 +135,9 @@ class WholeStudy:
     def _change_decisions(self) -> None:
         """Adjudicators change their minds; who cannot judge a pair any more leaves it to another one."""
         self._changed += self._crew.change_minds("adjudicate", lambda key: True)
-        self._lead.done("adjudicate", "pull")
+        self._lead.done("pull", "adjudication")
         self.log.pull("adjudicate")
-        while any(row["open"] for row in self._lead.done("adjudicate", "status")):
+        while any(row["open"] for row in self._lead.done("status", "--adjudication")):
             self._settle(share=1.0, killable=False)
 
     def _replace_one(self) -> None:
@@ -145,7 +145,7 @@ class WholeStudy:
         new = NEWCOMER.name
         self._lead.done("assessor", "add", new, "--account", address_of(new))
         self._train([new])
-        moved = self._lead.done("assessor", "replace", LEAVER, "--by", new)
+        moved = self._lead.done("assessor", "leave", LEAVER, "--to", new)
         assert moved["open"] > 0, moved
         self._names = [new if name == LEAVER else name for name in self._names]
         hidden = self._lead.done("train", "hide")
@@ -175,7 +175,7 @@ class WholeStudy:
         rows = [(*pair, name, WHY) for pair, name in self._rng.sample(disputed, wanted)]
         file = self.folder / "back.csv"
         write_rows(file, [("query_id", "doc_id", "to", "why"), *rows])
-        self._lead.done("adjudicate", "return", "--file", str(file))
+        self._lead.done("return", "--file", str(file))
         self._lead.killable("push", about=1.0)
         before = self._crew.answered
         self._crew.judge(self._queries, self._names)

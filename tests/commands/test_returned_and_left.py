@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from annot.base.records import Adjudication, Asked, Assignment
-from annot.steps import adjudicate, push
+from annot.judging.rounds import adjudication, judging
 from annot.store import adjudications, judgements
 from annot.store.base import table
 from annot.store.database import open_store
@@ -32,32 +32,30 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     build(ws, judged=40)
     before = annot("status", "--json").data
     for doc_id in ("d00", "d08"):
-        assert annot("adjudicate", "return", QUERY, doc_id, "--to", "a1", "--why", WHY).exit_code == 0
+        assert annot("return", QUERY, doc_id, "--to", "a1", "--why", WHY).exit_code == 0
     waiting = annot("status", "--json").data
     assert (waiting["waiting"], waiting["agreed"]) == (2, before["agreed"] - 1)
     refused = annot("qrels")
-    assert f"returned to a1, who has not answered yet; `annot adjudicate return {QUERY} d00 --to a1 --undo`" in (
-        refused.stderr
-    )
-    listed = annot("adjudicate", "status", "--returned")
-    assert f"annot adjudicate return {QUERY} d00 --to a1 --undo" in listed.stderr
-    assert "--undo" in annot("adjudicate", "return", QUERY, "d00", "--to", "a1", "--why", "Another reason.").stderr
+    assert f"returned to a1, who has not answered yet; `annot return {QUERY} d00 --to a1 --undo`" in (refused.stderr)
+    listed = annot("status", "--returned")
+    assert f"annot return {QUERY} d00 --to a1 --undo" in listed.stderr
+    assert "--undo" in annot("return", QUERY, "d00", "--to", "a1", "--why", "Another reason.").stderr
 
     left = annot("assessor", "leave", "a1", "--offline", *(["--to-adjudicator"] if contested else []))
     assert left.exit_code == 0
     assert f"  {QUERY} d00" in left.stdout
     assert ("An adjudicator decides on them" in left.stdout) is contested
-    assert "next: annot adjudicate push" in left.stderr
+    assert "next: annot push adjudication" in left.stderr
     after = annot("status", "--json").data
     assert (after["waiting"], after["returned"], after["incomplete"]) == (0, 0, 0)
     assert after["agreed"] == before["agreed"] - contested
     assert after["open"] == before["open"] + contested
     with open_store(ws.database_url) as store:
-        sent = {asked.pair for parcel in adjudicate.parcels_of(ws, store) for asked in parcel.tasks}
+        sent = {asked.pair for parcel in adjudication.outgoing_of(ws, store) for asked in parcel.tasks}
     assert ((QUERY, "d00") in sent) is contested
     assert (QUERY, "d08") in sent
     # Nothing is put before a person who has left.
-    gone = annot("adjudicate", "return", QUERY, "d01", "--to", "a1", "--why", WHY)
+    gone = annot("return", QUERY, "d01", "--to", "a1", "--why", WHY)
     assert gone.exit_code == 2
     assert "a1 has left the study" in gone.stderr
     assert "return it to a2" in gone.stderr
@@ -81,18 +79,18 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
 
     def to_adjudicate() -> set[Asked]:
         with open_store(ws.database_url) as store:
-            return {asked for one in adjudicate.parcels_of(ws, store) for asked in one.tasks if asked.pair == pair}
+            return {asked for one in adjudication.outgoing_of(ws, store) for asked in one.tasks if asked.pair == pair}
 
     def last_for_now() -> list[Asked]:
         """What a1's tasks call the last for now, behind which nothing may come."""
         with open_store(ws.database_url) as store:
-            (mine,) = [parcel for parcel in push.parcels_of(ws, store) if parcel.assessor == "a1"]
+            (mine,) = [parcel for parcel in judging.outgoing_of(ws, store) if parcel.assessor == "a1"]
         assert "the last for now" in list(mine.tasks.values())[-1]["data"]["progress"]
         return [asked for asked, task in mine.tasks.items() if "the last for now" in task["data"]["progress"]]
 
     def put_back(why: str) -> None:
         """The command, at a time after the small study's."""
-        assert annot("adjudicate", "return", *pair, "--to", "a1", "--why", why).exit_code == 0
+        assert annot("return", *pair, "--to", "a1", "--why", why).exit_code == 0
         with open_store(ws.database_url) as store, store.begin() as session:
             rows = table(ReturnedRow)
             session.connection().execute(rows.update().values(returned_at="2035-01-01T00:00:00+00:00"))
@@ -103,7 +101,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
     assert [asked.pair for asked in last_for_now()] == [pair]
     assert decision() is None
     assert annot("status", "--json").data["waiting"] == 1
-    assert annot("adjudicate", "return", *pair, "--to", "a1", "--undo").exit_code == 0
+    assert annot("return", *pair, "--to", "a1", "--undo").exit_code == 0
     assert decision() == (3, "adjudicated")
 
     put_back("Once more.")

@@ -15,7 +15,7 @@ import torch
 from annot.base.records import Paper, Qrel, Query
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.folds.grouped import grouped_folds
+from annot.measuring.folds import grouped_folds
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.registry import SYSTEMS

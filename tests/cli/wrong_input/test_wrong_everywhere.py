@@ -19,7 +19,7 @@ WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "do
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus", "corpus add", "citations add", "vectors add", "vectors list"),
-    *("encoder contexts", "guidelines show", "studio down", "studio status"),
+    *("encoder contexts", "guidelines", "studio down", "studio status"),
     "index",
 }
 """Commands that never open the database."""
@@ -43,29 +43,20 @@ USUAL = {
     "query add": "fic0802 --facet method",
     "query remove": "fic0407-background",
     "pool show": "fic0407-background",
-    "assessor account": "a1 b1@demo.example.org",
-    "assessor server": "a1",
-    "assessor replace": "a1 --by a2",
+    "assessor change": "a1 --account b1@demo.example.org",
     "assessor leave": "a1",
     "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
-    "guidelines show": "method",
+    "guidelines": "method",
     "import labelstudio": "theirs.json --rating rel --query topic --document paper",
-    "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
+    "return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
     "run matches": "mine fic0407-background fic0101",
-    "judgements restore": "--all",
-    "facets push": " ".join(["a1", *DOWN]),
-    "facets pull": " ".join(DOWN),
+    "answers restore": "--all",
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),
-    "adjudicate push": " ".join(DOWN),
-    "adjudicate pull": " ".join(DOWN),
-    "train pull": " ".join(DOWN),
     "substudy draw": "--assessor j1",
-    "substudy push": "--view abstract",
-    "substudy pull": f"--view abstract {' '.join(DOWN)}",
 }
 """What is typed after a command where nothing but the workspace is wrong."""
 

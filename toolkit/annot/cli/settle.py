@@ -3,20 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from annot.cli.commands import command, group
+from annot.cli.commands import command
 from annot.cli.options import (
-    AcceptDeletionsOption,
     ConventionOption,
-    DryRunOption,
     PerQueryOption,
     argument,
     flag,
     option,
     setting,
 )
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -69,84 +65,6 @@ def agreement(
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
     return Answer(measured, text, table="agreement --per-query" if per_query else "")
-
-
-group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
-
-
-@command("adjudicate push", server=True)
-def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
-    from annot.steps import adjudicate as step
-
-    with progress("sending disputes") as advance:
-        pushed = step.push(ws, dry_run=dry_run, advance=advance)
-    text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
-    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
-
-
-@command("adjudicate pull", alone=True, server=True)
-def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = False) -> Answer:
-    """Fetch the adjudicators' decisions from Label Studio and print what is new.
-
-    Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
-    it.
-    """
-    from annot.steps import adjudicate as step
-
-    with progress("reading decisions") as advance:
-        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
-    text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
-    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
-
-
-@command("adjudicate return")
-def adjudicate_return(
-    ws: "Workspace",
-    query_id: Annotated[str | None, argument("A query.")] = None,
-    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
-    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
-    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
-    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
-    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
-
-    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
-    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. Of a file
-    with one wrong row, nothing goes back.
-    """
-    from annot.steps import returning as step
-
-    if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
-        changes = step.change(ws, file, undo=undo, dry_run=dry_run)
-    elif file is None and query_id is not None and doc_id is not None and to is not None:
-        pair = (query_id, doc_id)
-        changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
-    else:
-        raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
-    return Answer(changes, step.describe(changes, undo=undo))
-
-
-@command("adjudicate status", csv=True)
-def adjudicate_status(
-    ws: "Workspace",
-    returned: Annotated[
-        bool, flag("--returned", "List the pairs that were put before an assessor again, and what came of them.")
-    ] = False,
-) -> Answer:
-    """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
-    if returned:
-        from annot.steps import returning
-
-        back = returning.listing(ws)
-        text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, returning.notes(back), table="adjudicate status --returned")
-    from annot.steps import adjudicate as step
-
-    found = step.status(ws)
-    return Answer(found, table("status.queries", found))
 
 
 @command("qrels", csv=True)

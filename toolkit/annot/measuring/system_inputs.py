@@ -11,8 +11,7 @@ from annot.base.records import Advance, Paper, Qrel, Query, Ranking
 from annot.base.settings.sections import SystemSettings
 from annot.corpus.corpus_state import current_sha256
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.folds.grouped import grouped_folds, test_folds
-from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
+from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
 from annot.ranking.index import open_index

@@ -11,11 +11,11 @@ from sqlmodel import Session
 from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.handed_on import unpulled
+from annot.judging.exchange.servers import connect
 from annot.judging.plan_file import plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import HandedOn, hand_on
-from annot.judging.settling import settling_of
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.rounds.judging import unpulled
 from annot.store import judgements, people, projects, returned
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
@@ -125,15 +125,15 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
         return
-    check_name(successor, tuple(everyone), what="--by")
+    check_name(successor, tuple(everyone), what="--to")
     person = everyone[successor]
     if successor == leaver:
-        raise InputError(f"--by {successor}: found the person who leaves, expected another")
+        raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--by {successor}: has left, too", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has left, too", hint="`annot assessor add` brings a person back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
-            f"--by {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
+            f"--to {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
         )
 
 
@@ -196,5 +196,5 @@ def _handed_on(
         together=ws.settings.judging.assignment == "per-query",
         open_loads=Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
-        barred=settling_of(session),
+        barred=adjudicators_of(session),
     )

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor
-from annot.judging.exchange.connection import connect, open_accounts
-from annot.judging.exchange.whose_server import (
+from annot.judging.exchange.servers import (
+    connect,
     is_elsewhere,
     isolated,
+    open_accounts,
     passwords_file,
     people_with_servers,
     place_of,
@@ -138,6 +139,6 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     if free is not None and needed > free:
         raise InputError(
             f"{count} server(s) to start take up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
-            hint="start some on another machine and name them with `annot assessor server NAME --url ADDRESS`",
+            hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
     tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
