@@ -162,7 +162,14 @@ def test_a_study_that_cannot_be_worked_on_is_found(study: Study, monkeypatch: py
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token")
     found = findings(folder)
-    for words in ("expected 1 or less", "left by a restore", "GB of disk", "label-studio-sdk", "nfs4", "no server answers"):
+    for words in (
+        "expected 1 or less",
+        "left by a restore",
+        "GB of disk",
+        "label-studio-sdk",
+        "nfs4",
+        "no server answers",
+    ):
         assert [what for what in found if words in what], words
     assert len(found) == 6
 

@@ -67,8 +67,8 @@ class Story:
         for folder in (self.study.folder, undisturbed.folder):
             annot_done("pull", folder=folder)
             if self._adjudicated:
-                annot_done("adjudicate", "push", folder=folder)
-                annot_done("adjudicate", "pull", folder=folder)
+                annot_done("push", "adjudication", folder=folder)
+                annot_done("pull", "adjudication", folder=folder)
         assert on_record(self.study) == on_record(undisturbed), self.lost
         assert there(self.study) == before, self.lost
         annot_done("check", "plan", folder=self.study.folder)
@@ -113,7 +113,7 @@ def test_a_database_lost_at_any_of_ten_moments_comes_back_with_the_same_grades_a
     story.run("pull")
     story.lose()  # 7: all is judged
 
-    story.run("adjudicate", "push")
+    story.run("push", "adjudication")
     story.lose()  # 8: the minute after the disputes were sent
 
     disputed = [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("j1", "adjudicate")]
@@ -122,7 +122,7 @@ def test_a_database_lost_at_any_of_ten_moments_comes_back_with_the_same_grades_a
     story.lose()  # 9: some are settled, and not pulled
 
     study.judge("j1", dict.fromkeys(disputed[2:], 1), "adjudicate", settled_by="another aspect of the facet")
-    story.run("adjudicate", "pull")
+    story.run("pull", "adjudication")
     story.run("qrels")
     written = (study.folder / "exports" / "qrels.txt").read_bytes()
     story.lose()  # 10: all is settled
