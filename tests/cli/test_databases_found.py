@@ -98,7 +98,7 @@ def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Stu
     for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "check", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "the database has other tables: an unreleased version of annot made it" in refused.message()
+        assert "the database has other tables: they are of an unreleased version" in refused.message()
         assert "make a new study in another folder with `annot init`" in refused.message()
         assert not difference(before, snapshot(folder)), words
 
