@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from annot.base.records import Query
 from annot.corpus.facets.query_sentences import facet_sentences
+from annot.judging.exchange import audit
 from annot.judging.exchange.rounds import Wishes
 from annot.judging.rounds.labels import PulledLabels
 from annot.labelstudio.accounts import read_passwords
 from annot.steps import assessor as assessors
-from annot.steps import audit, pull, push
+from annot.steps import pull, push
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import read_queries
