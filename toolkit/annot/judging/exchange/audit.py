@@ -11,7 +11,6 @@ from annot.base.errors import MissingInput
 from annot.base.records import Advance, Asked
 from annot.base.stats.values import to_json
 from annot.base.templating import counted
-from annot.judging.exchange import findings
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.findings import (
     Audited,
@@ -79,7 +78,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
             if others := sorted({project.version for project in here} - {version}):
                 here_is = f"{names[0]}: their" if isolated(ws) else "the"
                 what = f"{here_is} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
-                findings.append(Finding("version", what, len(others), findings.VERSION.do.format(push="annot push")))
+                findings.append(Finding("version", what, len(others), VERSION.do.format(push="annot push")))
             accounts = accounts_at(store, here)
             if isolated(ws):
                 findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
@@ -88,10 +87,10 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 met = meet(ws, store, gateway, project, accounts=accounts[project.assessor], people=whose)
                 looked += 1
                 if met is None:
-                    what = f"{project.assessor}: {findings.PROJECT_GONE.what} ({PARTS[project.round].title})"
+                    what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
                         what += f"; {lost} answer(s) on record are no longer on the server"
-                    do = findings.PROJECT_GONE.do.format(push=PARTS[project.round].push)
+                    do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)
@@ -106,7 +105,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
             raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
         away = on_servers(ws, store, everyone, look)
     findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
-    kind = findings.NOT_LOOKED_AT
+    kind = NOT_LOOKED_AT
     findings += [Finding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
     counted = {person: len(own) for person, own in sorted(fast.items()) if own}
     found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), counted)
@@ -145,8 +144,8 @@ def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Fin
         if pair_key(*asked) in waiting and history and history[-1][1] != last.get(asked.query_id)
     ]
     for name, kind, found in (
-        ("unknown guidelines", findings.UNKNOWN_GUIDELINES, unknown),
-        ("earlier guidelines", findings.EARLIER_GUIDELINES, earlier),
+        ("unknown guidelines", UNKNOWN_GUIDELINES, unknown),
+        ("earlier guidelines", EARLIER_GUIDELINES, earlier),
     ):
         if found:
             pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
@@ -171,7 +170,7 @@ def described(found: Audit) -> str:
     lines = [f"{counted(found.projects, 'project')}, {tasks} and {answers} looked at"]
     if found.fast:
         each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
-        kind, least = findings.TOO_FAST, findings.FAST_ANSWERS
+        kind, least = TOO_FAST, FAST_ANSWERS
         total = sum(found.fast.values())
         lines.append(f"{total} {kind.what} ({each}); from {least} of one person on that is a finding")
     for one in found.findings:
