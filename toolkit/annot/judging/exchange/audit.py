@@ -13,6 +13,13 @@ from annot.base.stats.values import to_json
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.findings import (
+    EARLIER_GUIDELINES,
+    FAST_ANSWERS,
+    NOT_LOOKED_AT,
+    PROJECT_GONE,
+    TOO_FAST,
+    UNKNOWN_GUIDELINES,
+    VERSION,
     Audited,
     Finding,
     fast_answers,
