@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from functools import partial
 
 import httpx
@@ -13,14 +11,13 @@ from annot.judging.exchange import servers
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import judgements, projects
+from annot.store import judgements
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from complete_study import (
     Complete,
     annotations_of,
     counting,
-    give_another_account,
     http,
     in_dispute,
     put_back,
@@ -163,27 +160,6 @@ def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Comple
 def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
         return [one for one in judgements.read_sourced(session) if one.record.assessor == name]
-
-
-def test_answers_of_an_older_database_count_on_whatever_becomes_of_account_and_name(
-    complete: Complete, study: Study
-) -> None:
-    """Older records have the account in the payload alone, and do not know when a project was made."""
-    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        for table in ("judgement", "adjudication"):
-            connection.execute(f"DROP TRIGGER {table}_no_update")
-            connection.execute(f"UPDATE {table} SET account = NULL, changed_at = NULL")
-        connection.execute("UPDATE project SET created = NULL")
-    settings = study.folder / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace('name = "evidence"', 'name = "renamed"'))
-    give_another_account(study, "a1")
-    before = len(study.listed_projects())
-    for words in (["pull"], ["push"], ["pull"], ["push", "adjudication"], ["pull", "adjudication"]):
-        annot_done(*words, folder=study.folder)
-        assert counting(study) == complete.counting
-    assert len(study.listed_projects()) == before
-    with open_store(study.workspace.database_url) as store, store.read() as session:
-        assert all(project.created for project in projects.read_projects(session))
 
 
 class Short(httpx.HTTPTransport):

@@ -92,12 +92,6 @@ DIFFERENCES = (
 )
 """Why two assessors differ. In CSFCube they had most often seen another aspect of the facet."""
 
-EARLIER_DIFFERENCES = (
-    *("one overlooked a passage", "one judged another facet"),
-    *("between two grades", "the guidelines are unclear"),
-)
-"""What earlier screens offered in their place; answers on record hold them."""
-
 _LABEL_STUDIO_KEYS = "u"
 """The letters that Label Studio 1.23.2 takes for itself."""
 

@@ -33,8 +33,6 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 """What the lead can say of an answer; such a revision comes from nobody else."""
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
-DELETED = "deleted on the server"
-"""The flag by which earlier versions of this program withdrew what they no longer found."""
 
 
 BESIDE_RECORD = ("source", "server", "annotation", "payload")
@@ -108,7 +106,7 @@ class Line(Generic[R]):
 def _decides(revision: Sourced[R]) -> bool:
     """Whether it may take the place of an answer."""
     flags = revision.record.flags
-    return not flags or revision.ruling == WITHDRAWN or flags == (DELETED,) or flags[0].startswith(SUPERSEDED)
+    return not flags or revision.ruling == WITHDRAWN or flags[0].startswith(SUPERSEDED)
 
 
 class Recorded(NamedTuple):
