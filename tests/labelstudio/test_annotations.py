@@ -156,10 +156,10 @@ def test_the_counted_annotation_supersedes_the_earlier() -> None:
 
 @given(grade=st.sampled_from(GRADES), comment=st.text(max_size=20))
 def test_what_is_written_is_read_back(grade: int, comment: str) -> None:
-    reading = read(write_result(task(), grade=grade, comment=comment, settled_by="between two grades"))
+    reading = read(write_result(task(), grade=grade, comment=comment, settled_by="guideline gap"))
     assert (reading.grade, reading.flags) == (grade, ())
     assert reading.comment == (comment.strip() or None)
-    assert reading.settled_by == "between two grades"
+    assert reading.settled_by == "guideline gap"
 
 
 @pytest.mark.parametrize("cause", [one.value for one in controls.DIFFERENCES])

@@ -202,14 +202,14 @@ def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Comp
 
     before = {project["id"] for project in study.listed_projects()}
     with study.studio.gateway() as gateway:
-        twins = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
+        duplicates = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
         other = gateway.create_project(spec("evidence/judge/a11"))
     annot_done("pull", folder=study.folder)
     pushed = annot_done("push", folder=study.folder)
     assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
     there = {project["id"] for project in study.listed_projects()}
     assert there == before | {other}
-    assert not there & set(twins)
+    assert not there & set(duplicates)
     assert "removed" not in annot_done("push", folder=study.folder).stderr
     assert counting(study) == complete.counting
 
