@@ -194,7 +194,7 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
         "a1: 1 answer(s) of another account are not taken",
         "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
         "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
-        f"a2: the project is gone from {studio.url}; what was pulled of it before holds",
+        "a2: the project is gone from the server; `annot push labels` makes it again, with its open tasks",
     )
     assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
 
