@@ -14,10 +14,8 @@ from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import Summary
 from annot.measuring.agreement.tables import TOGETHER
-from annot.measuring.forecast.hours import cost_of
-from annot.measuring.forecast.outlook import Forecast, Rules
-from annot.measuring.forecast.remainder import forecast
-from annot.measuring.forecast.settling import settling_hours, settling_of
+from annot.measuring.forecast.hours import Rules, cost_of, settling_hours, settling_of
+from annot.measuring.forecast.remainder import Forecast, forecast
 from annot.measuring.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
