@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.judging.exchange import connection
-from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
+from annot.judging.planning.drawing import FEWEST_BETWEEN
 from annot.labelstudio.gateway import Gateway
 from annot.steps import adjudicate, agreement, pull, push, qrels
 from annot.store import people

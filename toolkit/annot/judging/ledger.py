@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.formats.json_lines import json_lines
-from annot.judging.plan_file import PLAN_FILE
+from annot.judging.plan_on_record import PLAN_FILE
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.ledger import Ledger, count_revisions, read_ledger

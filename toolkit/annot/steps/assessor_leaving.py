@@ -13,9 +13,8 @@ from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.connection import connect
 from annot.judging.exchange.handed_on import unpulled
-from annot.judging.plan_file import plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import plan_sha256, record_plan, settling_of, write_plan
 from annot.judging.planning.handing_on import HandedOn, hand_on
-from annot.judging.settling import settling_of
 from annot.store import judgements, people, projects, returned
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden

@@ -14,7 +14,7 @@ from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.planning.hidden_repeats import FEWEST_FOR_REPEATS
+from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of

@@ -10,7 +10,7 @@ from pathlib import Path
 from annot.base.errors import InputError, MissingInput
 from annot.formats.gold_file import GoldLine, read_gold, write_gold
 from annot.judging.exchange.material import material_of
-from annot.judging.settling import settling_of
+from annot.judging.plan_on_record import settling_of
 from annot.judging.trial_answers import HIDDEN, TRAIN, by_person
 from annot.judging.trials.hidden_gold import draw_hidden
 from annot.judging.trials.sequence import assigned

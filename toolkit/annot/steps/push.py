@@ -13,7 +13,7 @@ from annot.judging.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.judging.exchange.material import instructions_of, material_of, tasks_of
 from annot.judging.exchange.parcels import Parcel, check_parcels
 from annot.judging.exchange.sending import Pushed, Sent, push_parcels
-from annot.judging.plan_file import record_plan, write_plan
+from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning.handing_on import give_back
 from annot.judging.trials.hidden_gold import with_hidden
 from annot.labelstudio.gateway import Gateway

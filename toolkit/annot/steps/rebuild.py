@@ -23,7 +23,7 @@ from annot.judging.exchange.adopting import Adopted, adopt_projects, own_project
 from annot.judging.exchange.connection import on_servers
 from annot.judging.exchange.whose_server import people_with_servers
 from annot.judging.ledger import LedgerFile, read_ledger_file
-from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
+from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.gateway import Gateway
 from annot.pools.frozen_rankings import lines_of

@@ -13,7 +13,7 @@ from annot.base.errors import LeakError
 from annot.base.records import Asked, Judgement
 from annot.judging.exchange.locating import marker_of
 from annot.judging.exchange.rounds import ROUNDS
-from annot.judging.planning.telling_order import follows
+from annot.judging.planning.checking import follows
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.by_day import ByDay, PersonByDay
-from annot.judging.progress import Look
+from annot.judging.progress import ByDay, Look, PersonByDay
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.forecast.remainder import AssessorForecast
