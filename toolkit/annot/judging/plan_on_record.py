@@ -13,7 +13,8 @@ from annot.base.errors import MissingInput
 from annot.base.records import Assignment
 from annot.judging.planning.checking import Overlap, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.store import adjudications, people, pools, projects, runs
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -94,7 +95,7 @@ def check(ws: Workspace) -> PlanCheck:
         documents = pools.documents_by_query(session)
         everyone = people.read_assessors(session)
         answered = answered_of(session)
-        settling = settling_of(session)
+        settling = adjudicators_of(session)
         sent = projects.read_sent(session)
         imported = runs.judgements_imported(session)
     faults = faults_of(
@@ -133,15 +134,3 @@ def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
     if sha256_of(path) != recorded:
         return (f"{path}: the hash is {sha256_of(path)[:12]}, expected {recorded[:12]}; {again}",)
     return ()
-
-
-def settling_of(session: Session) -> dict[tuple[str, str], set[str]]:
-    """By pair, the adjudicators who settled it or have it as a task."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for one in adjudications.read_adjudications(session):
-        if not one.flags:
-            found.setdefault(one.pair, set()).add(one.adjudicator)
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            found.setdefault(asked.pair, set()).add(project.assessor)
-    return found

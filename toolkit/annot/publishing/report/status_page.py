@@ -20,7 +20,7 @@ from annot.publishing.report import cells
 from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
 from annot.publishing.report.terminal import share_done
 from annot.publishing.report.words import capitalised
-from annot.store.projects import Project, Round
+from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -186,7 +186,7 @@ def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[Shown]:
     return found
 
 
-def _links(projects: Sequence[Project], name: str, round: Round) -> tuple[str, ...]:
+def _links(projects: Sequence[Project], name: str, round: StoredRound) -> tuple[str, ...]:
     own = (_link(project) for project in projects if project.assessor == name and project.round == round)
     return tuple(link for link in own if link is not None)
 
@@ -203,12 +203,12 @@ def _link(project: Project) -> str | None:
     return project_url(project.url, project.remote_id) if on_web and project.remote_id is not None else None
 
 
-def _figure(value: Value | Estimate, kind: cells.Kind) -> str:
+def _figure(value: Value | Estimate, kind: cells.Quantity) -> str:
     """The figure alone, with as many digits as its interval bears."""
     return cells.measured(value, kind).figure if isinstance(value, Estimate) else number(value, kind).figure
 
 
-def _ends(found: Estimate, kind: cells.Kind) -> str:
+def _ends(found: Estimate, kind: cells.Quantity) -> str:
     """`4.8 to 5.9`; "" where there is no interval, or none as printed."""
     shown = cells.measured(found, kind)
     ends = [f"{end:z.{shown.digits}f}" for end in shown.ends or ()]

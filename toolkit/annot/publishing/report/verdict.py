@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 
 TENTATIVE, RELIABLE = 0.667, 0.8
@@ -103,10 +103,9 @@ def same_order(effect: AssessorEffect) -> bool:
 def tau(effect: AssessorEffect) -> Number:
     """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
     mixed = effect.random_assessors
-    plain = number(mixed.tau, TAU)
-    if isinstance(mixed.tau_range, Undefined) or plain.value is None:
-        return plain
-    return Number(plain.value, TAU, mixed.tau_range)
+    middle = mixed.tau_range
+    found = None if isinstance(middle, Undefined) else Interval(*middle, effect.settings.level, "random assessors")
+    return number(mixed.tau, TAU, found)
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:
@@ -138,7 +137,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     )
 
 
-def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
+def of_all(evaluated: Evaluated) -> tuple[list[RunMeasures], RunMeasures]:
     """The runs on all queries together, by the convention in which they are compared, and chance on the same.
 
     Where no run covers all facets, those of the last facet that has one.
@@ -149,11 +148,11 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
     return list(filter(_ranks, there)), next(line for line in there if line.run == CHANCE)
 
 
-def _ranks(line: Line) -> bool:
+def _ranks(line: RunMeasures) -> bool:
     return line.run != CHANCE and not line.demonstration
 
 
-def figure(line: Line, measure: str) -> Number:
+def figure(line: RunMeasures, measure: str) -> Number:
     """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
     spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
     return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)
