@@ -20,7 +20,7 @@ from annot.demo.cast import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.publishing.release.questions import answers_file
-from annot.ranking.systems.registry import USUAL
+from annot.ranking.systems import USUAL
 from annot.steps import (
     adjudicate,
     agreement,
