@@ -28,9 +28,9 @@ from annot.steps import run as runs
 from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, projects
 from annot.store.database import Store, open_store
+from annot.store.people import Told, note_told
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
-from annot.store.told import Told, note_told
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from demo_collection import papers

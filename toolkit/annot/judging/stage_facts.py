@@ -15,11 +15,9 @@ from annot.judging.next_step import Facts, Next, next_step
 from annot.judging.stage import Stage, stage_of
 from annot.pools.selection.sheet import SHEET
 from annot.store import projects, runs, trials
-from annot.store.adjudications import read_sourced
+from annot.store.adjudications import last_opinions, read_sourced
 from annot.store.database import open_store
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import StoredRound
-from annot.store.shown_opinions import last_opinions
+from annot.store.projects import StoredRound, read_hidden
 from annot.study.adjudication import Pair
 from annot.study.exports import DECISIONS_FILE
 from annot.study.made import has_letter, is_current, read_made, states_of

@@ -56,6 +56,7 @@ from annot.ranking.small_corpora import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.backups import keep_backup
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
@@ -173,6 +174,8 @@ def build(
             with store.begin() as session:
                 refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
                 pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
+                if redraw:
+                    keep_backup(ws, "before pool redraw")
             if facts is not None:
                 write_rankings(ws, lines, facts=facts)
             on_record = recorded_admissions(ws) if staying else {}
