@@ -14,8 +14,7 @@ from annot.measuring.forecast.hours import Speed, speed_of
 from annot.measuring.forecast.settling import WHO, Settling, settling_of
 from annot.measuring.forecast.workload import UNTIMED_SECONDS, Workload
 from annot.store import pools, projects, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.projects import Project, read_hidden
 from annot.study.outcome import answered_of
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace

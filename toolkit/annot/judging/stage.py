@@ -11,7 +11,7 @@ from annot.store import facet_labels, people, pools, projects
 from annot.store.guidelines import read_guidelines
 from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
-from annot.study.guideline_versions import changed
+from annot.study.guidelines import changed
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
 

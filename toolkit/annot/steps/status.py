@@ -10,7 +10,7 @@ from annot.judging.stage import stage_of
 from annot.judging.stage_facts import facts_of
 from annot.judging.withdrawn import withdrawn_of
 from annot.store.database import open_store
-from annot.study.overtaken import overtaken_of
+from annot.study.outcome import overtaken_of
 from annot.study.workspace import Workspace
 
 

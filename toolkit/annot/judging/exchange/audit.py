@@ -14,19 +14,17 @@ from annot.judging.exchange import auditing
 from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
 from annot.judging.exchange.auditing import Finding, of_accounts, of_markers
 from annot.judging.exchange.collecting import lines_of
-from annot.judging.exchange.connection import on_servers
 from annot.judging.exchange.met_projects import accounts_at, lost_with, meet, whose_accounts
-from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.sending import counting
-from annot.judging.exchange.whose_server import isolated
+from annot.judging.exchange.servers import isolated, on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, read_shown
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.projects import Project, read_hidden
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
@@ -77,10 +75,10 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 met = meet(ws, store, gateway, project, accounts=accounts[project.assessor], people=whose)
                 looked += 1
                 if met is None:
-                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({ROUNDS[project.round].title})"
+                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
                         what += f"; {lost} answer(s) on record are no longer on the server"
-                    do = auditing.PROJECT_GONE.do.format(push=ROUNDS[project.round].push)
+                    do = auditing.PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)
