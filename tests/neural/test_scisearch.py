@@ -15,14 +15,9 @@ import torch
 from annot.base.records import Paper, Qrel, Query
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate
-<<<<<<< HEAD
-from annot.measuring.folds.grouped import grouped_folds
-from annot.ranking.methods import Bench
-from annot.ranking.systems import SYSTEMS
-=======
 from annot.measuring.folds import grouped_folds
 from annot.ranking.methods import RankingInputs
->>>>>>> main
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.scisearch import honest, leaky, untrained
 from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll

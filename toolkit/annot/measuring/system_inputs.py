@@ -15,12 +15,8 @@ from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
 from annot.ranking.index import open_index
-<<<<<<< HEAD
-from annot.ranking.methods import Bench
-from annot.ranking.systems import systems_of
-=======
 from annot.ranking.methods import RankingInputs
->>>>>>> main
+from annot.ranking.systems import systems_of
 from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
 from annot.ranking.systems.system import System
 from annot.ranking.systems.weights import EncoderWeights
