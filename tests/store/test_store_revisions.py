@@ -12,7 +12,7 @@ from annot.store import adjudications, judgements
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
-from annot.store.revisions import DELETED, Line, Recorded
+from annot.store.revisions import Line, Recorded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -172,16 +172,6 @@ def test_a_server_that_fell_back_does_not_take_the_place_of_the_later_answer(stu
     assert grades(study) == [("d1", "a1", 3, 2)]
     assert record(study, at("2031-01-03T09:00:00Z", 0), at=LATER) == Recorded(0, 1, 0)
     assert grades(study) == [("d1", "a1", 0, 4)]
-
-
-def test_what_an_earlier_version_withdrew_stays_withdrawn_and_can_be_told(study: Store) -> None:
-    record(study, sourced(1))
-    deleted = sourced(None)
-    record(study, deleted._replace(record=replace(deleted.record, flags=(DELETED,)), payload=None))
-    line = line_of(study)
-    assert (line.counts, line.why) == (False, DELETED)
-    assert line.answer is not None
-    assert line.answer.record.grade == 1
 
 
 def test_what_another_server_holds_is_not_gone_here(study: Store) -> None:

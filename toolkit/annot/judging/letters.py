@@ -13,8 +13,7 @@ from annot.judging.progress import settled_of
 from annot.judging.trial_answers import TRAIN
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.store import pools, projects, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.projects import Project, read_hidden
 from annot.study.outcome import answered_of
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace

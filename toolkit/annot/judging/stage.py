@@ -15,16 +15,14 @@ from annot.formats.trec import write_qrels
 from annot.judging.next_step import Facts, Next, next_step
 from annot.pools.selection.sheet import SHEET
 from annot.store import facet_labels, people, pools, projects, runs, trials
-from annot.store.adjudications import read_sourced
+from annot.store.adjudications import last_opinions, read_sourced
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import StoredRound
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
-from annot.store.shown_opinions import last_opinions
 from annot.study.adjudication import Pair
 from annot.study.exports import DECISIONS_FILE
-from annot.study.guideline_versions import changed
+from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace

@@ -20,7 +20,7 @@ from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.adjudication import Pair
-from annot.study.error_kinds import read_kinds
+from annot.study.exports import read_kinds
 from annot.study.made import note
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file

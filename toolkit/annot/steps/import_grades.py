@@ -22,8 +22,7 @@ from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, check_files
 
 WHO = "a1"
 """Under whose name the grades of qrels stand: they do not say who gave them."""

@@ -9,7 +9,7 @@ from annot.judging.next_step import next_step
 from annot.judging.stage import facts_of, stage_of
 from annot.judging.withdrawn import withdrawn_of
 from annot.store.database import open_store
-from annot.study.overtaken import overtaken_of
+from annot.study.outcome import overtaken_of
 from annot.study.workspace import Workspace
 
 

@@ -22,7 +22,7 @@ from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import Shown, read_shown
 from annot.store.projects import Project
-from annot.store.revisions import DELETED, GONE, Line
+from annot.store.revisions import GONE, Line
 from annot.study.exports import without_ids
 from annot.study.workspace import Workspace
 
@@ -284,8 +284,7 @@ def _compare(
 
 def _known_as_gone(line: Line[Any]) -> bool:
     """Whether nothing new can be said of an annotation that is not found."""
-    latest = line.latest
-    return latest.ruling is not None or line.why.startswith(GONE) or latest.record.flags == (DELETED,)
+    return line.latest.ruling is not None or line.why.startswith(GONE)
 
 
 def _why_known(line: Line[Any]) -> str:

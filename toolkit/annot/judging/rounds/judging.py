@@ -26,15 +26,13 @@ from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.judgements import read_returned
+from annot.store.projects import Project, read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.study import guidelines
 from annot.study.exports import export_judgements
-from annot.study.guideline_versions import to_send
-from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.overtaken import overtaken_of, told_overtaken
+from annot.study.guidelines import to_send
+from annot.study.outcome import Outcome, answered_of, outcome_of, overtaken_of, told_overtaken
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
