@@ -240,19 +240,6 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert address_of("a2") not in found.stdout
 
 
-def test_a_lost_database_finds_everybodys_account_on_their_server(at: At) -> None:
-    folder = at("a1").folder
-    for path in folder.glob("annot.db*"):
-        path.unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
-    rebuilt = annot_done("rebuild", "--json", folder=folder).data
-    assert (rebuilt["people"], rebuilt["without_account"]) == (list(NAMES), [])
-    annot_done("push", folder=folder)
-    annot_done("pull", folder=folder)
-    assert len(counting(at("a1"))) == 2 * len(at("a1").planned()["a1"])
-
-
 def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Paper
-from annot.store import citations, facet_labels, papers
+from annot.store import facet_labels, papers
 from annot.study.workspace import Workspace, read_manifest, write_manifest
 
 MANIFEST = "manifest.json"
@@ -72,7 +72,7 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
 
 def with_citations(ws: Workspace, found: Mapping[str, Paper]) -> dict[str, Paper]:
     """These papers, by id, with the citations that were added to them behind their own."""
-    added = citations.cited_by(ws.corpus, found)
+    added = papers.cited_by(ws.corpus, found)
 
     def citing(paper: Paper) -> Paper:
         cited = dict.fromkeys((*paper.citations, *added.get(paper.paper_id, ())))

@@ -17,7 +17,7 @@ from annot.pools.pool_facts import first_difference
 from annot.pools.pooling import CITED, as_of
 from annot.store import pools
 from annot.store.database import open_store
-from annot.store.paper_columns import known_ids
+from annot.store.papers import known_ids
 from annot.study.workspace import Workspace
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from annot import __version__
 from annot.base.errors import AnnotError, StudioError
 from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
-from annot.judging.standing import database_files
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
 from annot.store.database import open_store
-from annot.study.backup_manifest import ASIDE
+from annot.study.archive import ASIDE, BACKUPS
+from annot.study.backups import database_files
 from annot.study.workspace import Workspace
 
 FREE_BYTES = 2 * 10**9
@@ -126,7 +126,7 @@ def _study(ws: Workspace) -> Iterator[Finding]:
 def _private(ws: Workspace) -> Iterator[Finding]:
     """What others on this machine can read, or would find in a repository."""
     studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
-    secret = (*database_files(ws), *studios, *(ws.root / "backups").glob("*"))
+    secret = (*database_files(ws), *studios, *(ws.root / BACKUPS).glob("*"))
     for path in secret:
         if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
             yield Finding(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from annot.corpus.corpus_facts import has_corpus
 from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import comparable_runs
 from annot.store import papers
 from annot.study.adjudication import Pair
-from annot.study.error_kinds import read_entered
-from annot.study.exports import refuse_unfinished
+from annot.study.exports import read_entered, refuse_unfinished
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 

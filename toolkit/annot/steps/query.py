@@ -15,8 +15,8 @@ from annot.formats.spreadsheet import read_columns
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
-from annot.study.given_files import given_bytes
-from annot.study.workspace import Workspace
+from annot.study.backups import keep_backup
+from annot.study.workspace import Workspace, given_bytes
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"
@@ -119,6 +119,8 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
             pools.remove_pool(session, query.paper_id)
         if dry_run:
             session.rollback()
+        else:
+            keep_backup(ws, "before query remove")
     return RemovedQuery(query.query_id, query.paper_id, pooled, len(known) - 1)
 
 

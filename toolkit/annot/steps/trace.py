@@ -19,11 +19,10 @@ from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
 from annot.publishing.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
-from annot.store.shown_opinions import ShownOpinions, read_opinions, shown_at
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.snapshot import snapshot_of

@@ -11,9 +11,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import Asked
-from annot.store.base import table
 from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow
+from annot.store.models import QueryRow, table
 from annot.store.rows import insert_records, read_records
 
 History = tuple[tuple[str, str], ...]
@@ -71,7 +70,7 @@ def read_guidelines(session: Session) -> dict[str, tuple[SentGuidelines, ...]]:
 def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, since: str) -> None:
     """Note down that these guidelines stand beside the tasks of a project from now on. sha256: by facet.
 
-    A task of which nothing is noted yet, as after `annot rebuild`, has had those that were sent before.
+    A task of which nothing is noted yet, as after a restored backup, has had those that were sent before.
     """
     tasks, connection = table(TaskRow), session.connection()
     shown = read_shown(session, project)

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
-from annot.store.base import GRADE_IN_RANGE, LINE, Listed, RevisionRow, Row
+from annot.store.models import GRADE_IN_RANGE, LINE, Listed, RevisionRow, Row
 
 
 def rules_of_answers(table: str, *, person: str) -> tuple[Any, ...]:

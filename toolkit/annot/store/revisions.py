@@ -9,8 +9,6 @@ answer of the same person superseded, or that the lead withdrew; of a line witho
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -21,10 +19,9 @@ from sqlmodel import Session, SQLModel
 
 from annot.base.errors import InputError
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
-from annot.store.base import HIGHEST_GRADE, LINE, table
-from annot.store.chained import append_revisions
+from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import AssessorRow
-from annot.store.models import QueryRow
+from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, table
 from annot.store.rows import check_known, field_names, in_chunks
 
 R = TypeVar("R", Judgement, Adjudication)
@@ -34,9 +31,6 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
 
-
-BESIDE_RECORD = ("source", "server", "annotation", "payload")
-"""What is hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
@@ -285,11 +279,6 @@ class Revisions(Generic[R]):
         ]
         if faults:
             raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
-
-
-def hash_of(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of what was read, by which it is known again."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def _storable(value: Any) -> Any:

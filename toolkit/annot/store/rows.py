@@ -13,9 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 from annot.base.errors import InputError
-from annot.store.base import Listed, table
 from annot.store.judging_models import AssessorRow
-from annot.store.models import QueryRow
+from annot.store.models import Listed, QueryRow, table
 
 T = TypeVar("T")
 

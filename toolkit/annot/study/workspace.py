@@ -206,3 +206,30 @@ def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str
             hint=f"take the file from a backup, or {hint}",
         )
     return path.read_text(encoding="utf-8")
+
+
+def check_files(paths: Iterable[Path]) -> None:
+    """Raise InputError with each path where no file lies."""
+    absent = [
+        f"{path}: {'a folder, expected a file' if path.is_dir() else 'no such file'}"
+        for path in paths
+        if not path.is_file()
+    ]
+    if absent:
+        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+
+
+def given_bytes(path: Path, *, expected: str) -> bytes:
+    """The content of the file. Raises InputError where there is none; expected: what it was to hold, in words."""
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {found}, expected {expected}")
+    return path.read_bytes()
+
+
+def given_text(path: Path, *, expected: str) -> str:
+    """The text of the file, without a byte order mark. Raises InputError where there is none, or it is not UTF-8."""
+    try:
+        return given_bytes(path, expected=expected).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text at byte {error.start}, expected {expected}") from None

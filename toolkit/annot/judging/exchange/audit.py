@@ -41,8 +41,7 @@ from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, read_shown
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.projects import Project, read_hidden
 from annot.store.revisions import Line
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file

@@ -259,8 +259,7 @@ def _compare(
 
 def _known_as_gone(line: Line[Any]) -> bool:
     """Whether nothing new can be said of an annotation that is not found."""
-    latest = line.latest
-    return latest.ruling is not None or line.why.startswith(GONE)
+    return line.latest.ruling is not None or line.why.startswith(GONE)
 
 
 def _why_known(line: Line[Any]) -> str:
