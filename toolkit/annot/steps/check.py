@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.records import Advance
 from annot.formats.irds import dataset_id
-from annot.judging import guideline_faults, plan_check
+from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
 from annot.pools import replay
 from annot.pools.chain import LINKS, broken_links
@@ -108,7 +108,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 
 
 def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
-    found = plan_check.check(ws)
+    found = plan_on_record.check(ws)
     count = len(found.faults)
     return CheckedPart(found, told("checked", found=found), count, f"the plan has {count} fault(s)")
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from annot.base.stats.values import Estimate, Interval, Share, Undefined
+from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 from annot.measuring.agreement.coefficients import PERCENTAGES
-from annot.measuring.forecast.outlook import Finish
 
 NONE = "–"
 
