@@ -14,7 +14,7 @@ from command_line import annot, annot_done, difference, snapshot
 Study = Callable[[str], Path]
 
 
-OF_A_STUDY = ("status", "verify", "plan", "corpus", "guidelines show method")
+OF_A_STUDY = ("status", "verify", "plan", "corpus show", "guidelines show method")
 FROZEN = Path(__file__).resolve().parents[1] / "store" / "frozen"
 
 
@@ -54,7 +54,7 @@ def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
     monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
     annot_done("restore", tmp_path / "study.tar.gz", tmp_path / "first", folder=tmp_path)
     annot_done("init", second, "--name", "annot-demo", folder=tmp_path)
-    for command in ("pool", "corpus", "run fabs_tfidf"):
+    for command in ("pool", "corpus show", "run fabs_tfidf"):
         told = annot(*command.split(), folder=second)
         assert "holds a study whose corpus/ and pools/ are not in this folder" in told.message()
         assert "share it with everyone who leads the study" in told.message()

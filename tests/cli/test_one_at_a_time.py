@@ -14,15 +14,15 @@ from annot.corpus.facets.crf import Labeller
 from annot.store.database import open_store
 from annot.store.study_lock import alone
 from annot.study.workspace import Workspace
-from command_line import annot, annot_done, commands, difference, snapshot
+from command_line import annot, annot_done, command_of, commands, difference, snapshot
 from usual import USUAL
 
 CHANGING = {
     *(
         "corpus add",
-        "import csfcube",
-        "import judgements",
-        "import grades",
+        "import --as csfcube",
+        "import --as judgements",
+        "import --as grades",
         "facets",
         "query choose",
         "query add",
@@ -35,7 +35,7 @@ WAITING = {command.name for command in commands() if "--wait" in command.options
 
 
 def test_every_command_that_changes_a_study_is_alone() -> None:
-    assert WAITING >= CHANGING
+    assert {*map(command_of, CHANGING)} <= WAITING
     dry = {command.name for command in commands() if "--dry-run" in command.options}
     # A release is drawn from one snapshot; `init` and `restore` make a study that nobody has yet; encoders work for
     # hours beside a study, and refuse a second process at the same vectors or weights by themselves.
@@ -61,7 +61,11 @@ def test_a_second_command_that_changes_the_study_is_refused(name: str, study: Ca
 
 def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     folder = study("measured")
-    names = [name for name, usual in USUAL.items() if name not in WAITING and usual.stage in ("judged", "settled")]
+    names = [
+        name
+        for name, usual in USUAL.items()
+        if command_of(name) not in WAITING and usual.stage in ("judged", "settled")
+    ]
     assert {"status", "agreement", "qrels", "forecast", "plan simulate"} <= set(names)
     for name in names:
         USUAL[name].prepare(folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.formats.csfcube import write_csfcube
-from command_line import annot, commands, difference, snapshot
+from command_line import annot, calls, difference, snapshot
 from demo_collection import demo_material
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
 from wrong import DOWN, refused
@@ -18,7 +18,15 @@ WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train"
 
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
+    *(
+        "corpus show",
+        "corpus add",
+        "import --as citations",
+        "vectors import",
+        "vectors import-words",
+        "vectors list",
+        "encode",
+    ),
     *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
     *("index build", "index list", "index verify", "index gc"),
 }
@@ -37,10 +45,10 @@ USUAL = {
     "encoder contexts": "full.jsonl --out contexts.jsonl",
     "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",
-    "citations add": "papers.jsonl",
-    "import csfcube": "release",
-    "import judgements": "mine.csv",
-    "import grades": "mine.qrels",
+    "import --as citations": "papers.jsonl",
+    "import --as csfcube": "release",
+    "import --as judgements": "mine.csv",
+    "import --as grades": "mine.qrels",
     "query sample": "--out sheet.csv",
     "query choose": "1",
     "query add": "fic0802 --facet method",
@@ -53,7 +61,7 @@ USUAL = {
     "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
     "guidelines show": "method",
-    "import labelstudio": "theirs.json --rating rel --query topic --document paper",
+    "import --as labelstudio": "theirs.json --rating rel --query topic --document paper",
     "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
@@ -73,7 +81,7 @@ USUAL = {
 """What is typed after a command where nothing but the workspace is wrong."""
 
 
-NAMES = [command.name for command in commands()]
+NAMES = calls(USUAL)
 
 
 WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
