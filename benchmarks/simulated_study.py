@@ -92,7 +92,7 @@ class WholeStudy:
 
     def _set_up(self) -> None:
         self._queries = make_study(self.folder, self.size, self._lead)
-        self._lead.measure_start("plan", "check")
+        self._lead.measure_start("check", "plan")
         self._tell(f"{self.size.query_facets * self.size.candidates} pairs planned for {len(self._names)} assessors")
 
     def _train(self, names: Sequence[str]) -> None:
@@ -124,7 +124,7 @@ class WholeStudy:
         self._crew.settle(self._queries, given, share=share)
         self._lead.done("adjudicate", "pull")
         self.log.pull("adjudicate")
-        return any(row["open"] for row in self._lead.done("adjudicate", "status"))
+        return any(row["open"] for row in self._lead.done("status", "--adjudication"))
 
     def _settle_the_rest(self) -> None:
         """Rounds of adjudication until nothing is open."""
@@ -137,7 +137,7 @@ class WholeStudy:
         self._changed += self._crew.change_minds("adjudicate", lambda key: True)
         self._lead.done("adjudicate", "pull")
         self.log.pull("adjudicate")
-        while any(row["open"] for row in self._lead.done("adjudicate", "status")):
+        while any(row["open"] for row in self._lead.done("status", "--adjudication")):
             self._settle(share=1.0, killable=False)
 
     def _replace_one(self) -> None:
@@ -145,7 +145,7 @@ class WholeStudy:
         new = NEWCOMER.name
         self._lead.done("assessor", "add", new, "--account", address_of(new))
         self._train([new])
-        moved = self._lead.done("assessor", "replace", LEAVER, "--by", new)
+        moved = self._lead.done("assessor", "leave", LEAVER, "--to", new)
         assert moved["open"] > 0, moved
         self._names = [new if name == LEAVER else name for name in self._names]
         hidden = self._lead.done("train", "hide")
@@ -175,7 +175,7 @@ class WholeStudy:
         rows = [(*pair, name, WHY) for pair, name in self._rng.sample(disputed, wanted)]
         file = self.folder / "back.csv"
         write_rows(file, [("query_id", "doc_id", "to", "why"), *rows])
-        self._lead.done("adjudicate", "return", "--file", str(file))
+        self._lead.done("return", "--file", str(file))
         self._lead.killable("push", about=1.0)
         before = self._crew.answered
         self._crew.judge(self._queries, self._names)
@@ -241,18 +241,18 @@ class WholeStudy:
         """The store held against the log, and what the checks say."""
         plan, lead = Plan.read(self.folder), self._lead
         faults = [*differences(self.log, plan, self.folder / "annot.db")]
-        check = lead.done("plan", "check")
-        faults += [f"annot plan check: {fault}" for fault in check["faults"]]
+        check = lead.done("check", "plan")["plan"]
+        faults += [f"annot check plan: {fault}" for fault in check["faults"]]
         sent = lead.done("push")["projects"]
         faults += [f"annot push: {row}" for row in sent if row["sent"] or row["withdrawn"] or row["updated"]]
         planted = [("after adjudication", [" ".join(self._planted)])]
-        audited = [(one["kind"], one["pairs"]) for one in lead.done("audit", code=1)["findings"]]
-        faults += [f"annot audit: found {one}" for one in audited if one not in planted]
-        faults += [f"annot audit: did not find {one}" for one in planted if one not in audited]
+        audited = [(one["kind"], one["pairs"]) for one in lead.done("check", "server", code=1)["server"]["findings"]]
+        faults += [f"annot check server: found {one}" for one in audited if one not in planted]
+        faults += [f"annot check server: did not find {one}" for one in planted if one not in audited]
         lead.done("qrels")
         faults += qrels_differences(self.log, plan, self.folder / "exports" / "qrels.txt")
         lead.done("agreement")
-        lead.done("verify")
+        lead.done("check", "files")
         if len(lead.hits) != self.size.kills:
             faults.append(f"{len(lead.hits)} kills, expected {self.size.kills}")
         kinds = [plan.kind(key) for key in self.log.lines]

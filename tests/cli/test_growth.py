@@ -96,7 +96,7 @@ def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(fol
     annot_done("plan", folder=folder)
     assert '"seed": 13' in (folder / "pools" / "plan.manifest.json").read_text(encoding="utf-8")
     # To draw by annot.toml one says so.
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     annot_done("pool", "--redraw", folder=folder)
     shown = annot_done("pool", "show", "fic0802", "--json", folder=folder).data
     assert (shown["per_method"], shown["mode"], shown["seed"], "lsa" in shown["methods"]) == (9, "depth", 99, True)
@@ -130,9 +130,9 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     # A second time nothing is new, and nothing has to be said.
     assert annot_done("plan", "--json", folder=folder).data["new"] == 0
     # What was not sent can be taken back: the finished study is as it was.
-    assert annot_done("plan", "withdraw", "--json", folder=folder).data == {"assignments": 16}
+    assert annot_done("plan", "--withdraw", "--json", folder=folder).data == {"assignments": 16}
     assert pairs_of(folder) == planned
-    refused = annot("plan", "withdraw", folder=folder)
+    refused = annot("plan", "--withdraw", folder=folder)
     assert (refused.exit_code, "was sent or judged" in refused.stderr) == (2, True)
 
 
@@ -154,46 +154,47 @@ def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(fol
         for project in projects.read_projects(session):
             if project.assessor == "a2":
                 projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
-    refused = annot("plan", "withdraw", "--query", kept, folder=folder)
+    refused = annot("plan", "--withdraw", "--query", kept, folder=folder)
     assert refused.exit_code == 2
     assert f"every planned pair of {kept} was sent or judged; tasks were sent to a1" in refused.stderr
     assert (
-        annot_done("plan", "withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"] == 12
+        annot_done("plan", "--withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"]
+        == 12
     )
-    annot_done("plan", "withdraw", "--query", other, folder=folder)
+    annot_done("plan", "--withdraw", "--query", other, folder=folder)
     assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
-    assert not annot("plan", "check", "--json", folder=folder).data["faults"]
+    assert not annot("check", "plan", "--json", folder=folder).data["plan"]["faults"]
     assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
 
 
 def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
-    sound = annot_done("plan", "check", "--json", folder=folder).data
+    sound = annot_done("check", "plan", "--json", folder=folder).data["plan"]
     assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
     assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
-    assert "the plan is sound" in annot_done("plan", "check", folder=folder).stdout
+    assert "the plan is sound" in annot_done("check", "plan", folder=folder).stdout
     # A command that was killed before it wrote the file, or somebody who changed it.
     file = folder / "pools" / "plan.jsonl"
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
-    found = annot("plan", "check", folder=folder)
+    found = annot("check", "plan", folder=folder)
     assert found.exit_code == 1
     assert "plan.jsonl: the hash is" in found.stdout
     annot_done("plan", folder=folder)
-    annot_done("plan", "check", folder=folder)
+    annot_done("check", "plan", folder=folder)
     file.unlink()
-    assert annot("plan", "check", folder=folder).exit_code == 1
+    assert annot("check", "plan", folder=folder).exit_code == 1
     annot_done("plan", folder=folder)
     # Another program took an assignment away: every fault is told, and JSON holds them, too.
     with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
         connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
-    broken = annot("plan", "check", "--json", folder=folder)
+    broken = annot("check", "plan", "--json", folder=folder)
     assert broken.exit_code == 1
-    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["faults"])
-    assert any("a1: positions are not 1 to" in fault for fault in broken.data["faults"])
-    assert any("the plan in the database has the hash" in fault for fault in broken.data["faults"])
+    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
+    assert any("a1: positions are not 1 to" in fault for fault in broken.data["plan"]["faults"])
+    assert any("the plan in the database has the hash" in fault for fault in broken.data["plan"]["faults"])
 
 
 def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     annot_done("assessor", "add", "a3", "--account", "a3@example.org", folder=folder)
     before = snapshot(folder)
     annot_done("plan", "--share", "a3=3", "--dry-run", folder=folder)
@@ -210,7 +211,7 @@ def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
 def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
     kept, gone = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
     annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
-    annot_done("plan", "withdraw", "--query", gone, folder=folder)
+    annot_done("plan", "--withdraw", "--query", gone, folder=folder)
     before = snapshot(folder)
     annot_done("query", "remove", gone, "--dry-run", folder=folder)
     assert not difference(before, snapshot(folder))
@@ -221,4 +222,4 @@ def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -
     assert [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data] == [kept]
     annot_done("pool", folder=folder)
     assert [path.stem for path in (folder / "pools" / "queries").glob("*.jsonl")] == ["fic0802"]
-    annot_done("plan", "check", folder=folder)
+    annot_done("check", "plan", folder=folder)

@@ -28,18 +28,18 @@ CHANGING = {
         "query add",
         "pool",
     ),
-    *("assessor add", "plan", "plan withdraw", "push", "pull", "adjudicate push", "adjudicate pull", "run"),
+    *("assessor add", "plan", "plan --withdraw", "push", "pull", "adjudicate push", "adjudicate pull", "run"),
 }
 """What changes the study's database or the server; one of them at a time."""
 WAITING = {command.name for command in commands() if "--wait" in command.options}
 
 
 def test_every_command_that_changes_a_study_is_alone() -> None:
-    assert {*map(command_of, CHANGING)} <= WAITING
+    assert set(map(command_of, CHANGING)) <= WAITING
     dry = {command.name for command in commands() if "--dry-run" in command.options}
     # A release is drawn from one snapshot; `init` and `restore` make a study that nobody has yet; encoders work for
     # hours beside a study, and refuse a second process at the same vectors or weights by themselves.
-    encoders = {"encode", "encoder contexts", "encoder examples", "encoder train"}
+    encoders = {"encoder contexts", "encoder examples", "encoder train"}
     assert dry - WAITING == {"init", "release", *encoders}
 
 
@@ -66,7 +66,7 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
         for name, usual in USUAL.items()
         if command_of(name) not in WAITING and usual.stage in ("judged", "settled")
     ]
-    assert {"status", "agreement", "qrels", "forecast", "plan simulate"} <= set(names)
+    assert {"status", "agreement", "qrels", "forecast", "forecast --design"} <= set(names)
     for name in names:
         USUAL[name].prepare(folder)
     with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from annot.judging.exchange import audit
 from annot.labelstudio.annotations import write_result
-from annot.steps import audit, gold, substudy, train
+from annot.steps import gold, substudy, train
 from annot.store.projects import Round
 from command_line import annot_done
 from complete_study import http
@@ -62,7 +63,9 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     assert len(study.on_server("a3", "train-feedback")) == 4
     assert found(study) == {}
     # Another account, as the lead says, in the middle of the training.
-    annot_done("assessor", "account", "a3", study.studio.account("trials-another").email, folder=study.folder)
+    annot_done(
+        "assessor", "change", "a3", "--account", study.studio.account("trials-another").email, folder=study.folder
+    )
     train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
     assert found(study) == {}
 

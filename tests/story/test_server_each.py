@@ -9,12 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.judging.exchange import audit
 from annot.judging.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
-from annot.steps import audit
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done, difference, snapshot
@@ -156,7 +156,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     judge.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     annot_done("adjudicate", "pull", folder=first.folder)
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
-    found = annot_done("audit", folder=first.folder)
+    found = annot_done("check", "server", folder=first.folder)
     assert "nothing found" in found.stdout
     assert "5 projects" in found.stdout
 
@@ -172,7 +172,7 @@ def test_training_goes_to_the_persons_own_server(at: At) -> None:
     annot_done("train", "push", "--assessor", "j1", folder=first.folder)
     assert len(judge.on_server("j1", "train-feedback")) == 1
     assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
-    assert "7 projects" in annot_done("audit", folder=first.folder).stdout
+    assert "7 projects" in annot_done("check", "server", folder=first.folder).stdout
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
@@ -181,16 +181,16 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
     first, second = at("a1"), at("a2")
     there = len(first.listed_projects())
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
-    for command in (("push",), ("pull",), ("adjudicate", "push"), ("audit",)):
+    for command in (("push",), ("pull",), ("adjudicate", "push"), ("check", "server")):
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
         assert "is the server of nobody in this study" in refused.message()
-    taken = run(first, "assessor", "server", "a1", "--url", second.studio.url)
+    taken = run(first, "assessor", "change", "a1", "--server", second.studio.url)
     assert taken.exit_code == 2
     assert "is the server of a2" in taken.message()
     # Another address of the same server: what is there tells whose it is.
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", second.studio.token)
-    shared = run(first, "assessor", "server", "a1", "--url", second.studio.url.replace("127.0.0.1", "localhost"))
+    shared = run(first, "assessor", "change", "a1", "--server", second.studio.url.replace("127.0.0.1", "localhost"))
     assert shared.exit_code == 3
     assert "is also the server of a2" in shared.message()
     assert len(first.listed_projects()) == there
@@ -202,11 +202,11 @@ def test_a_server_elsewhere_is_reached_by_an_address_and_a_token_that_stay_here(
     first, judge = at("a1"), at("j1")
     elsewhere = judge.studio.url.replace("127.0.0.1", "localhost")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", judge.studio.token)
-    annot_done("assessor", "server", "j1", "--url", elsewhere, folder=first.folder)
+    annot_done("assessor", "change", "j1", "--server", elsewhere, folder=first.folder)
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     kept = studio_folder(first.workspace, "j1") / "elsewhere.json"
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert elsewhere in annot_done("assessor", "server", "j1", folder=first.folder).stdout
+    assert elsewhere in annot_done("assessor", "change", "j1", folder=first.folder).stdout
     settled = counting(first)
     task = judge.on_server("j1", "adjudicate")[0]
     key = task["data"]["pair_id"]
@@ -231,10 +231,10 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
         make_accounts(
             first.studio.url, {"a2": address_of("a2")}, invitation=gateway.invitation, passwords=first.studio.passwords
         )
-    found = run(first, "audit", "--json")
+    found = run(first, "check", "server", "--json")
     assert found.exit_code == 1
-    assert [finding["kind"] for finding in found.data["findings"]] == ["strange account"]
-    assert "a1: an account of a2 is on their server" in found.data["findings"][0]["what"]
+    assert [finding["kind"] for finding in found.data["server"]["findings"]] == ["strange account"]
+    assert "a1: an account of a2 is on their server" in found.data["server"]["findings"][0]["what"]
     assert address_of("a2") not in found.stdout
 
 

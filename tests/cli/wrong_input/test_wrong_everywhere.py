@@ -12,36 +12,25 @@ from demo_collection import demo_material
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
 from wrong import DOWN, refused
 
-WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
+WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
 
 
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    *(
-        "corpus show",
-        "corpus add",
-        "import --as citations",
-        "vectors import",
-        "vectors import-words",
-        "vectors list",
-        "encode",
-    ),
-    *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
-    *("index build", "index list", "index verify", "index gc"),
+    *("corpus show", "corpus add", "import --as citations", "vectors add", "vectors list"),
+    *("encoder contexts", "guidelines", "studio down", "studio status"),
+    "index",
 }
 """Commands that never open the database."""
 
 
 USUAL = {
-    "vectors import": "mine theirs.npy",
-    "vectors import-words": "theirs.vec",
-    "encode": "specter",
+    "vectors add": "mine theirs.npy",
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
-    "pool import-run": "engine.run --method engine",
+    "pool import": "engine.run --method engine",
     "pool add": "fic0407 fic0104 --reason mine",
-    "pool topup": "--method engine",
     "encoder contexts": "full.jsonl --out contexts.jsonl",
     "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",
@@ -54,19 +43,17 @@ USUAL = {
     "query add": "fic0802 --facet method",
     "query remove": "fic0407-background",
     "pool show": "fic0407-background",
-    "assessor account": "a1 b1@demo.example.org",
-    "assessor server": "a1",
-    "assessor replace": "a1 --by a2",
+    "assessor change": "a1 --account b1@demo.example.org",
     "assessor leave": "a1",
     "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
-    "guidelines show": "method",
+    "guidelines": "method",
     "import --as labelstudio": "theirs.json --rating rel --query topic --document paper",
-    "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
+    "return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
     "run matches": "mine fic0407-background fic0101",
-    "judgements restore": "--all",
+    "answers restore": "--all",
     "facets push": " ".join(["a1", *DOWN]),
     "facets pull": " ".join(DOWN),
     "push": " ".join(DOWN),

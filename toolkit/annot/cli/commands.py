@@ -128,7 +128,8 @@ class NamesOrVerb(Verbs):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
         told, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        words = list(told.get(names) or ())
+        given = told.get(names) or ()
+        words = [given] if isinstance(given, str) else list(given)
         if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)
@@ -182,6 +183,7 @@ def command(
     csv: bool = False,
     needs_study: bool = True,
     alone: bool | None = None,
+    free_with: str = "watch",
     server: bool = False,
 ) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
@@ -189,8 +191,9 @@ def command(
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
     --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
-    word, one does that has `ws` and `dry_run`. A dry run changes nothing and waits for nobody; with `watch` the
-    function takes the study by turns. Where nothing is returned, the function has printed all.
+    word, one does that has `ws` and `dry_run`. A dry run changes nothing and waits for nobody. free_with: a parameter
+    with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
+    printed all.
     """
     first, _, verb = words.partition(" ")
 
@@ -199,7 +202,13 @@ def command(
             raise LookupError(f"annot {words}: {function.__module__} has it, and cli/tree.py says another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(
-            words, function, csv=csv, needs_study=needs_study, alone=by_itself, server=server
+            words,
+            function,
+            csv=csv,
+            needs_study=needs_study,
+            alone=by_itself,
+            free_with=free_with,
+            server=server,
         )
         if verb:
             _groups[first].command(verb)(callback)
@@ -265,7 +274,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 
 
 def _with_shared_options(
-    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, server: bool
+    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
     """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
     own = dict(inspect.signature(function).parameters)
@@ -296,7 +305,7 @@ def _with_shared_options(
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
             arguments["ws"] = ws
-        changes = alone and not (given.get("dry_run") or given.get("watch"))
+        changes = alone and not (given.get("dry_run") or given.get(free_with))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         with missed(arguments.get("ws")), limited(processes), alone_in_it:

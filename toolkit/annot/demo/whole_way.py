@@ -18,13 +18,13 @@ from annot.base.shards import Advance
 from annot.demo import packaged, simulated_people
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
+from annot.judging.exchange import audit
 from annot.publishing.release.questions import answers_file
 from annot.ranking.systems.registry import USUAL
 from annot.steps import (
     adjudicate,
     agreement,
     assessor,
-    audit,
     browse,
     corpus,
     evaluate,
