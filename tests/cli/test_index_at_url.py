@@ -99,7 +99,7 @@ def add_vectors(folder: Path) -> None:
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
     vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
-    with_methods(folder, *METHODS, LSA, "drawn")
+    with_methods(folder, *METHODS, "drawn")
 
 
 def with_methods(folder: Path, *methods: str) -> None:
@@ -121,7 +121,7 @@ def put(far: Path) -> dict[str, int]:
 
 def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster: Engine, tmp_path: Path) -> None:
     expected = made(on(unseen, processes=1))
-    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 2
+    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 1
     forget(unseen)
     on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
     assert not differing(made(unseen), expected)
@@ -196,7 +196,7 @@ def test_a_worker_killed_half_way_leaves_the_same_index(
     unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    methods = (*METHODS, LSA)
+    methods = tuple(METHODS)
     monkeypatch.chdir(unseen)
     ws = Workspace.open(Path())
     open_index(ws, methods=methods, advance=lambda *_: None)

@@ -11,10 +11,10 @@ from annot.base.records import Paper, Qrel, Ranking
 from annot.corpus.corpus_facts import has_corpus
 from annot.formats.matches import Match
 from annot.judging.under_way import under_way
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.matched import matches_file, matches_of
 from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
+from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers

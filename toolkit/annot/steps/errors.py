@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.corpus.corpus_facts import has_corpus
 from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import comparable_runs
 from annot.store import papers
 from annot.study.adjudication import Pair

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import has_corpus
-from annot.measuring.folds.grouped import as_splits, grouped_folds
-from annot.measuring.folds.leaks import find_leaks, near_copies
+from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query

@@ -19,7 +19,7 @@ from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.measuring.matched import matches_file, matches_of, write_matches
+from annot.measuring.results import matches_file, matches_of, write_matches
 from annot.measuring.system_inputs import StudyInputs
 from annot.publishing.report.words import sentences
 from annot.ranking import submission

@@ -167,7 +167,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = measure(index.bench.corpus, read.vectors, most=LACKING)
+            coverage = measure(index.inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         wordvectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
