@@ -21,7 +21,7 @@ from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.guidelines import Shown, read_shown
+from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
 from annot.study.workspace import Workspace
@@ -192,7 +192,7 @@ def _collected(
     pulled: Sequence[PulledTask],
     ours: Mapping[str, Asked],
     sent: Set[Asked],
-    shown: Shown,
+    shown: ShownGuidelines,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     why_all: str | None,
