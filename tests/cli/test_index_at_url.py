@@ -25,9 +25,8 @@ from annot.ranking.index import open_index
 from annot.ranking.index_folders import folders_for, keep, take
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.store import paper_columns
-from annot.store.paper_columns import RowGroups
-from annot.store.papers import paper_ids
+from annot.store import papers
+from annot.store.papers import RowGroups, paper_ids
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from local_cluster import local_cluster
@@ -85,7 +84,7 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     add_vectors(folder)
 
     def hidden(corpus: Path, url: str) -> list[RowGroups]:
-        groups = paper_columns.groups_for(corpus, url)
+        groups = papers.groups_for(corpus, url)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
     monkeypatch.setattr(index_parts, "groups_for", hidden)
@@ -143,7 +142,7 @@ def test_an_object_store_gives_the_files_of_one_process(
     expected = made(on(unseen, processes=1))
     forget(unseen)
     # With the papers there, the command lists the place, puts nothing, and then fetches what workers put.
-    paper_columns.groups_for(unseen / "corpus", "s3://bucket/study")
+    papers.groups_for(unseen / "corpus", "s3://bucket/study")
     on(unseen, cluster=cluster.cluster, shards="s3://bucket/study")
     assert not differing(made(unseen), expected)
     listed = httpx.get(f"{object_store}/bucket?list-type=2&prefix=study/").text

@@ -11,8 +11,8 @@ from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
 from annot.ranking.methods import RankingInputs, rank_pool
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.systems.terms import TermSystem
 from annot.ranking.wordvectors import WordVectors
 from annot.store.database import open_store

@@ -16,8 +16,8 @@ from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
 from annot.ranking.index import open_index
 from annot.ranking.methods import RankingInputs
+from annot.ranking.systems import systems_of
 from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
-from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.system import System
 from annot.ranking.systems.weights import EncoderWeights
 from annot.ranking.vectors import Vectors

@@ -28,7 +28,7 @@ from annot.ranking.index_folders import Urls, folders_for, keep, take
 from annot.ranking.methods import RankingInputs, Variant
 from annot.ranking.shard import Shard
 from annot.store import papers
-from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.store.papers import RowGroups, groups_for, read_columns
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")

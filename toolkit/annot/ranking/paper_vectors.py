@@ -16,8 +16,8 @@ from annot.base.settings.sections import FileName, PoolSettings
 from annot.ranking import vectors
 from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.abstracts import AbstractSystem
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.vectors import Vectors
 from annot.study.workspace import Workspace
 

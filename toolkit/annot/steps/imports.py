@@ -29,8 +29,7 @@ from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
-from annot.study.given_files import check_files, given_bytes
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, check_files, given_bytes
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 BEGINNING = 1 << 16

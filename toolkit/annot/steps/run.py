@@ -26,8 +26,8 @@ from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
 from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.systems import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.system import System
 from annot.store import runs
 from annot.store.database import open_store

@@ -28,8 +28,7 @@ from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_e
 from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace, check_files, sha256_of
 
 KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
 LACKING = 10
