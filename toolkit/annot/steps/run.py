@@ -131,7 +131,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             for query_id, query in queries.items()
             if query_id in documents
         )
-        inputs = StudyInputs(ws, chosen, topics, papers, advance=advance)
+        inputs = StudyInputs(ws, chosen, topics, papers, advance)
         made = []
         for done, system in enumerate(chosen, start=1):
             found = system.rank(inputs)
