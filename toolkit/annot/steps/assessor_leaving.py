@@ -12,7 +12,7 @@ from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
-from annot.judging.plan_file import plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import HandedOn, hand_on
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.rounds.judging import unpulled

@@ -14,16 +14,15 @@ from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.planning.hidden_repeats import FEWEST_FOR_REPEATS
+from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
 from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
-from annot.measuring.forecast.design import ALL, Together, pool_size, simulate_design
-from annot.measuring.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of, times
-from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
 from annot.pools.frozen_rankings import needed, read_rankings

@@ -12,10 +12,10 @@ from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
 from annot.judging.exchange.servers import on_servers
-from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.planning.too_small import papers_by_facet, papers_shared
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key

@@ -34,7 +34,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredStudy:
     """What came out of a backup."""
 
     root: Path
@@ -49,7 +49,7 @@ class Restored:
     notes: tuple[str, ...]
 
 
-def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> Restored:
+def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> RestoredStudy:
     """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
 
     Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
@@ -160,10 +160,10 @@ class _Unpacked:
         with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
             return self.load(session)
 
-    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> Restored:
+    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
         """What is told of it after the restore."""
         contents = self.contents
-        return Restored(
+        return RestoredStudy(
             root,
             contents.made,
             len(contents.files),
