@@ -28,7 +28,7 @@ from annot.ranking.methods import rank_pool
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from indexed import bench_of
+from indexed import inputs_of
 from scipy import stats
 
 SETTINGS = EffectSettings(
@@ -576,11 +576,11 @@ def csfcube(release: Release) -> tuple[Runs, list[Qrel]]:
     pools: dict[str, list[str]] = {}
     for one in release.decisions:
         pools.setdefault(one.query_id, []).append(one.doc_id)
-    bench = bench_of(release.papers)
+    inputs = inputs_of(release.papers)
     runs: dict[str, dict[str, Ranking]] = {
         baseline: {
             query.query_id: rank_pool(
-                bench,
+                inputs,
                 baseline=baseline,
                 paper_id=query.paper_id,
                 sentences=query.sentences,

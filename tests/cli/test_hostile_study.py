@@ -25,7 +25,7 @@ from annot.base import shards
 from annot.base.errors import StudioError
 from annot.labelstudio import installing
 from annot.study import doors
-from command_line import Result, annot, annot_done, commands, snapshot
+from command_line import Result, annot, annot_done, calls, commands, snapshot
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMMANDS = {command.name: command for command in commands()}
@@ -252,12 +252,12 @@ DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
 }
 LINKS = (
     *("templates/report.md.j2", "guidelines/method.md", "training/x.toml", "pools/queries/x.jsonl", "exports/x.json"),
-    *("annot.toml", "datasheet.toml", "ledger.jsonl", "substudy/x.json"),
+    *("annot.toml", "datasheet.toml", "substudy/x.json"),
 )
 
 
 def every_command(case: Case) -> Iterator[tuple[str, Result]]:
-    for name in COMMANDS:
+    for name in calls(TYPED):
         yield name, annot(*name.split(), *TYPED.get(name, "").split(), folder=case.study)
 
 

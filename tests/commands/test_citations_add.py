@@ -1,4 +1,4 @@
-"""`annot citations add`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
+"""`annot import --as citations`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from annot.formats import citation_edges
 from annot.formats.corpora import cutting
 from annot.steps import citations
 from annot.steps.citations import AddedCitations
-from annot.store.citations import cited_by
 from annot.store.paper_writing import PaperWriter
+from annot.store.papers import cited_by
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import paper
@@ -179,7 +179,7 @@ def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
         assert annot("corpus", "add", "papers.jsonl").exit_code == 0
         if not own:
             (ws.root / "edges.tsv").write_text("".join(f"{one}\t{two}\n" for one, of in cited.items() for two in of))
-            assert annot("citations", "add", "edges.tsv").exit_code == 0
+            assert annot("import", "--as", "citations", "edges.tsv").exit_code == 0
         done = annot("encoder", "examples", "specter-id", "--out", f"examples-{own}", "--dev", "5")
         assert done.exit_code == 0, done.stderr
         found.append({path.name: path.read_bytes() for path in (ws.root / f"examples-{own}").iterdir()})

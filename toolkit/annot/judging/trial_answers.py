@@ -15,8 +15,7 @@ from annot.judging.trials.training import Pair, Verdict, batches_of, verdict
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import StoredRound
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace

@@ -26,8 +26,8 @@ from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
 from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.systems import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.system import System
 from annot.store import runs
 from annot.store.database import open_store
@@ -131,7 +131,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             for query_id, query in queries.items()
             if query_id in documents
         )
-        inputs = StudyInputs(ws, chosen, topics, papers, advance=advance)
+        inputs = StudyInputs(ws, chosen, topics, papers, advance)
         made = []
         for done, system in enumerate(chosen, start=1):
             found = system.rank(inputs)
@@ -312,7 +312,7 @@ def _seed(value: object) -> int | None:
 
 
 def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
-    """Two runs of one system have different seeds: the same run told twice would make the spread too small."""
+    """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:
             continue
@@ -326,7 +326,7 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
 def _by_query_id(
     run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
 ) -> dict[str, tuple[ScoredDoc, ...]]:
-    """A ranked pool goes by the query's paper; its facet stands in the file's name or is said."""
+    """A ranked pool goes by the query's paper; its facet is in the file's name or is given."""
     if facet is None:
         return run.documents
     return {

@@ -110,3 +110,12 @@ class Share:
     of: int
     value: Value
     interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The date, ISO 8601, of the last judgement, with the interval's two dates; in the time zone of the clock given."""
+
+    date: str | Undefined
+    interval: tuple[str, str] | Undefined
+    level: float

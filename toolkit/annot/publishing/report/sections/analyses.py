@@ -27,7 +27,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure
 from annot.publishing.report.words import sentence
-from annot.study.error_kinds import read_kinds
+from annot.study.exports import read_kinds
 
 
 class _Pooled(NamedTuple):
