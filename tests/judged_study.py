@@ -167,7 +167,7 @@ def _pull(store: Store, settings: Settings, pulled_at: str, first_id: int) -> No
         given.append(judgements.SourcedJudgement(judgement, "label-studio", str(at), payload, server="1 of 2031"))
     with store.begin() as session:
         for name, user in users.items():
-            kind: projects.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
+            kind: projects.StoredRound = "adjudicate" if name == ADJUDICATOR.name else "judge"
             project = projects.open_project(
                 session, round=kind, assessor=name, server="1 of 2031", url=SERVER, version="1.23.2", account_id=user
             )

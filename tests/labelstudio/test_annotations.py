@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio import controls
-from annot.labelstudio.annotations import OnRecord, read_annotation, read_task, write_result
+from annot.labelstudio.annotations import KnownAnnotation, read_annotation, read_task, write_result
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task
@@ -92,7 +92,7 @@ def test_the_account_is_read_where_the_server_expands_it() -> None:
     assert read([rating("2")], completed_by={"id": ANN, "email": "ann@example.org"}).flags == ()
 
 
-BEFORE = OnRecord(account=5, created_at="2026-11-21T10:00:00.000000Z", changed_at="2026-11-21T10:00:05.000000Z")
+BEFORE = KnownAnnotation(account=5, created_at="2026-11-21T10:00:00.000000Z", changed_at="2026-11-21T10:00:05.000000Z")
 
 
 @pytest.mark.parametrize("account", [5, ANN, None, {"id": 5}])

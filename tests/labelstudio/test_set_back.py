@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Asked, Assessor, Judgement, Query
-from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Found, Haul, Missing
-from annot.judging.exchange.set_back import with_set_back
+from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Collected, Found, Missing, with_set_back
 from annot.labelstudio.annotations import Reading, read_annotation, write_result
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
@@ -51,7 +50,7 @@ def test_a_number_that_is_given_again_tells(again: list[tuple[int, int]], was_se
         found = [Found(Asked("p1-method", "d10"), read(10, 1), None)]
         found += [Found(Asked("p1-method", "d12"), read(*one), None) for one in again]
         gone = tuple(Missing(line, ANNOTATION_GONE) for line in lines[1:])
-        told = with_set_back(store, Haul(project, tuple(found), gone, (), 0, (), again=len(again)))
+        told = with_set_back(store, Collected(project, 0, [7], tuple(found), gone, (), 0, (), again=len(again)))
     assert bool(told.notes) is was_set_back
     assert {missing.why for missing in told.gone} == {FORGOTTEN if was_set_back else ANNOTATION_GONE}
     if was_set_back:

@@ -17,7 +17,7 @@ from typing import get_args
 import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio import delivery, gateway, patience
-from annot.steps import adjudicate, pull, push
+from annot.steps import pull, push
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -37,10 +37,12 @@ def on(ws: Workspace, url: str, key: str) -> Workspace:
 
 Step = Callable[[Workspace, str, str], object]
 STEPS: dict[str, Step] = {
-    "push": lambda ws, url, key: push.push(on(ws, url, key), dry_run=False, advance=quietly),
-    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), advance=quietly),
-    "adjudicate push": lambda ws, url, key: adjudicate.push(on(ws, url, key), dry_run=False, advance=quietly),
-    "adjudicate pull": lambda ws, url, key: adjudicate.pull(on(ws, url, key), advance=quietly),
+    "push": lambda ws, url, key: push.push(on(ws, url, key), round="judging", dry_run=False, advance=quietly),
+    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), round="judging", advance=quietly),
+    "push adjudication": lambda ws, url, key: push.push(
+        on(ws, url, key), round="adjudication", dry_run=False, advance=quietly
+    ),
+    "pull adjudication": lambda ws, url, key: pull.pull(on(ws, url, key), round="adjudication", advance=quietly),
 }
 
 
@@ -71,7 +73,7 @@ def stages(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     pulled = judged.copy(folder / "pulled", judged.name)
     STEPS["pull"](pulled.workspace, studio.url, studio.token)
     settled = pulled.copy(folder / "settled", judged.name)
-    STEPS["adjudicate push"](settled.workspace, studio.url, studio.token)
+    STEPS["push adjudication"](settled.workspace, studio.url, studio.token)
     disputed = [tuple(task["data"]["pair_id"].split("/")) for task in settled.on_server("j1", "adjudicate")]
     settled.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     return dict(zip(STEPS, (planned, judged, pulled, settled), strict=True))

@@ -102,7 +102,7 @@ class Lead:
             rate(self.study.folder / "queries.csv")
         if command == "annot pull":
             self.judge()
-        if command == "annot adjudicate pull":
+        if command == "annot pull adjudication":
             self.settle()
         if command == "annot datasheet" and "answered" in why:
             (self.study.folder / "datasheet.toml").write_text(answered(), encoding="utf-8")

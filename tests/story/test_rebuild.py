@@ -29,7 +29,7 @@ KEPT = ("exports/qrels.txt", "exports/judgements.jsonl", "pools/plan.jsonl", "po
 
 def correct_labels(study: Study) -> None:
     """a1 gives the first sentence of the first query paper another label in Label Studio."""
-    annot_done("facets", "push", "a1", folder=study.folder)
+    annot_done("push", "labels", "--assessor", "a1", folder=study.folder)
     with open_store(study.workspace.database_url) as store, store.read() as session:
         (own,) = read_labels(session, [HALT])
     other = "result" if own.labels[0] != "result" else "background"
@@ -45,7 +45,7 @@ def correct_labels(study: Study) -> None:
         first, second = (task.task_id for task in gateway.tasks_of(project))
         person.annotate(first, [region], lead_time=3.0)
         person.annotate(second, [], lead_time=3.0)
-    annot_done("facets", "pull", folder=study.folder)
+    annot_done("pull", "labels", folder=study.folder)
 
 
 def decided(store: Store) -> dict[str, Any]:
@@ -94,10 +94,10 @@ def complete(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
         annot_done("backup", "backups/evening.tar.gz", folder=folder)
         person.change_annotation(ids[pairs[2]], write_result({}, grade=0))
         annot_done("pull", folder=folder)
-    annot_done("adjudicate", "push", folder=folder)
+    annot_done("push", "adjudication", folder=folder)
     settled = {tuple(task["data"]["pair_id"].split("/")): 1 for task in study.on_server("j1", "adjudicate")}
     study.judge("j1", settled, "adjudicate", settled_by="slip")
-    annot_done("adjudicate", "pull", folder=folder)
+    annot_done("pull", "adjudication", folder=folder)
     annot_done("return", *pairs[5], "--to", "a1", "--why", "Read it again.", folder=folder)
     annot_done("push", folder=folder)
     study.judge("a1", {(*pairs[5], "2"): 1})
@@ -128,10 +128,10 @@ def made_anew(study: Study) -> dict[str, Any]:
 def brought_back(study: Study) -> None:
     """The four commands that follow: nothing is sent twice."""
     annot_done("pull", folder=study.folder)
-    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("pull", "adjudication", folder=study.folder)
     pushed = annot_done("push", "--json", folder=study.folder).data["projects"]
     assert [(one["sent"], one["withdrawn"]) for one in pushed] == [(0, 0)] * 2
-    adjudicated = annot_done("adjudicate", "push", "--json", folder=study.folder).data["projects"]
+    adjudicated = annot_done("push", "adjudication", "--json", folder=study.folder).data["projects"]
     assert [(one["sent"], one["withdrawn"]) for one in adjudicated] == [(0, 0)]
 
 
@@ -182,7 +182,7 @@ def test_without_ledger_and_backup_what_is_lost_is_told_with_numbers(study: Stud
     # Pushed before anything is pulled: nothing is sent or taken back, and the returned pair is known again.
     annot_done("push", folder=folder)
     annot_done("pull", folder=folder)
-    annot_done("adjudicate", "pull", folder=folder)
+    annot_done("pull", "adjudication", folder=folder)
     with open_store(study.workspace.database_url) as store:
         assert [(one.pair, one.why) for one in decided(store)["returned"]] == [(pairs[5], "Read it again.")]
         assert [grade for name, grade, _ in history(store, pairs[1]) if name == "a1"] == [3]

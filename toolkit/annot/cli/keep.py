@@ -98,7 +98,7 @@ def check(
 def rebuild(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Make a lost database anew: from the study's files, the newest backup in its folder, and the server.
 
-    Run `annot init` and `annot facets` before, and `annot pull`, `annot adjudicate pull` and `annot push` afterwards.
+    Run `annot init` and `annot facets` before, and `annot pull`, `annot pull adjudication` and `annot push` afterwards.
     What people decided comes from ledger.jsonl, which every command that changes the study keeps up to date; earlier
     states of answers come from the backup. What could not be had is listed.
     """

@@ -129,34 +129,6 @@ def facets_train(
     return Answer(trained, told("trained", trained=trained))
 
 
-@command("facets push", server=True)
-def facets_push(
-    ws: "Workspace",
-    people: Annotated[list[str], argument("Who corrects: pseudonyms of `annot assessor list`.")],
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send the labelled sentences of the query papers to be corrected in Label Studio; safe to repeat.
-
-    Each paper goes to one of the people named. Do this before `annot push`: what was sent to be judged stays.
-    """
-    from annot.steps import facets_corrections as step
-
-    with progress("sending abstracts") as advance:
-        sent, notes = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
-    return Answer(sent, table("labels.sent", sent), notes)
-
-
-@command("facets pull", server=True)
-def facets_pull(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
-    from annot.judging.exchange.connection import away_finding
-    from annot.steps import facets_corrections as step
-
-    with progress("reading corrections") as advance:
-        rows, notes, away = step.pull(ws, dry_run=dry_run, advance=advance)
-    return Answer(rows, table("labels.pulled", rows), notes, finding=away_finding(away, "annot facets pull"))
-
-
 group("query", help="Choose the queries: a paper and one facet of it.")
 
 SeedOption = Annotated[int | None, setting("Random seed.")]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annot.base.errors import MissingInput
 from annot.judging.plan_file import PLAN_FILE, plan_sha256
 from annot.judging.planning.checking import Overlap, faults_of, overlaps
-from annot.judging.settling import settling_of
+from annot.judging.rounds.adjudication import adjudicators_of
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -38,7 +38,7 @@ def check(ws: Workspace) -> PlanCheck:
         documents = pools.documents_by_query(session)
         everyone = people.read_assessors(session)
         answered = answered_of(session)
-        settling = settling_of(session)
+        settling = adjudicators_of(session)
         sent = projects.read_sent(session)
         imported = runs.judgements_imported(session)
     faults = faults_of(

@@ -18,14 +18,14 @@ from annot.store import projects, runs, trials
 from annot.store.adjudications import read_sourced
 from annot.store.database import open_store
 from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.store.shown_opinions import last_opinions
 from annot.study.adjudication import Pair
 from annot.study.exports import DECISIONS_FILE
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.workspace import Workspace
 
-TRAIN: Round = "train"
+TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
 PRODUCTS = {
     "old_agreement": ("agreement", "agreement.json"),
@@ -117,7 +117,7 @@ class _Gathering:
         if drawn is not None and drawn < wanted <= len(self.judges):
             yield from known
 
-    def _tasks(self, round: Round) -> dict[str, set[Asked]]:
+    def _tasks(self, round: StoredRound) -> dict[str, set[Asked]]:
         """What everyone was sent in a round."""
         found: dict[str, set[Asked]] = {}
         for one in self.projects:
@@ -200,8 +200,8 @@ class _Gathering:
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_sourced(self.session, payload=False)}
-        pushed = self._current("adjudicate push")
-        restyled = to_settle and not pushed and self._restyled("adjudicate push")
+        pushed = self._current("push adjudication")
+        restyled = to_settle and not pushed and self._restyled("push adjudication")
         waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
         signing = tuple(sorted(self.adjudicators - noted.keys())) if unsent and pushed else ()
         return {

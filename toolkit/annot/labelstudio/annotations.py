@@ -19,11 +19,13 @@ from annot.labelstudio.studio_records import Payload
 _DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
 
 SKIPPED = "skipped"
+BY_ANOTHER = "by account"
+"""How the flag begins of an annotation that is not the person's."""
 EDITED = "last changed by account"
 """How the flag begins of an annotation that somebody else changed after its author."""
 
 
-class OnRecord(NamedTuple):
+class KnownAnnotation(NamedTuple):
     """What is on record of an annotation that counted when it was read the last time."""
 
     account: int | None
@@ -57,7 +59,7 @@ def read_task(
     *,
     grades: Sequence[int],
     accounts: Collection[int],
-    on_record: Mapping[str, OnRecord] | None = None,
+    on_record: Mapping[str, KnownAnnotation] | None = None,
 ) -> tuple[Reading, ...]:
     """Every annotation on a task, oldest first; at most one has no flags: the latest of the person's accounts.
 
@@ -78,7 +80,7 @@ def read_task(
 
 
 def read_annotation(
-    payload: Payload, *, grades: Sequence[int], accounts: Collection[int], on_record: OnRecord | None = None
+    payload: Payload, *, grades: Sequence[int], accounts: Collection[int], on_record: KnownAnnotation | None = None
 ) -> Reading:
     """What one annotation says, with everything that keeps it from counting; never raises."""
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
@@ -95,7 +97,7 @@ def read_annotation(
         flags.append(SKIPPED)
     if account not in own:
         planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
-        flags.append(f"by account {account}, planned for account {planned}")
+        flags.append(f"{BY_ANOTHER} {account}, planned for account {planned}")
     changed_by = id_of(payload.get("updated_by"))
     if changed_by is not None and changed_by not in {account, *own}:
         flags.append(f"{EDITED} {changed_by}, not by its author")

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from annot.base.errors import StudioError
 from annot.labelstudio import refusals
-from annot.labelstudio.sealed_keys import TaskKeys
+from annot.labelstudio.tasks import TaskKeys
 
 if TYPE_CHECKING:
     import httpx

@@ -11,11 +11,11 @@ from sqlmodel import Session
 from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.handed_on import unpulled
+from annot.judging.exchange.servers import connect
 from annot.judging.plan_file import plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import HandedOn, hand_on
-from annot.judging.settling import settling_of
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.rounds.judging import unpulled
 from annot.store import judgements, people, projects, returned
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
@@ -196,5 +196,5 @@ def _handed_on(
         together=ws.settings.judging.assignment == "per-query",
         open_loads=Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
-        barred=settling_of(session),
+        barred=adjudicators_of(session),
     )

@@ -12,8 +12,8 @@ from typing import Any
 
 from annot.base.errors import InputError, StudioError
 from annot.base.records import Advance
-from annot.judging.exchange.connection import on_servers
-from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.servers import on_servers
 from annot.judging.ledger import keep_ledger
 from annot.judging.standing import files
 from annot.labelstudio.gateway import Gateway
@@ -110,7 +110,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        pull = ROUNDS[project.round].push.replace("push", "pull")
+        pull = PARTS[project.round].push.replace("push", "pull")
         notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from annot import __version__
 from annot.base.errors import AnnotError, StudioError
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
+from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
 from annot.judging.standing import database_files
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback

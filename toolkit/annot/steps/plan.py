@@ -11,7 +11,7 @@ from annot.base.names import check_name, known_query
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.judging.exchange.connection import on_servers
+from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered

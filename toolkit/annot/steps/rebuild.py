@@ -19,9 +19,8 @@ from annot.corpus.corpus_facts import labels_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
-from annot.judging.exchange.adopting import Adopted, adopt_projects, own_projects
-from annot.judging.exchange.connection import on_servers
-from annot.judging.exchange.whose_server import people_with_servers
+from annot.judging.exchange.server_projects import Adopted, adopt_projects, own_projects
+from annot.judging.exchange.servers import on_servers, people_with_servers
 from annot.judging.ledger import LedgerFile, read_ledger_file
 from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.labelstudio.annotations import account_of

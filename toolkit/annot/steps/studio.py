@@ -10,10 +10,11 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor
-from annot.judging.exchange.connection import connect, open_accounts
-from annot.judging.exchange.whose_server import (
+from annot.judging.exchange.servers import (
+    connect,
     is_elsewhere,
     isolated,
+    open_accounts,
     passwords_file,
     people_with_servers,
     place_of,

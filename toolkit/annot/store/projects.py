@@ -16,7 +16,7 @@ from annot.store.judging_models import AssessorRow, ProjectRow, TaskRow
 from annot.store.models import QueryRow
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal[
+StoredRound = Literal[
     "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
 ]
 """What a project is for. The answers of the first two make the collection; those of the others never count there.
@@ -30,7 +30,7 @@ class Project(NamedTuple):
     """One person's project of one round on one server; `remote_id` is None until the server is known to have it."""
 
     project: int
-    round: Round
+    round: StoredRound
     assessor: str
     server: str
     """What tells the server from others, whatever its address."""
@@ -58,7 +58,7 @@ class Project(NamedTuple):
 def open_project(
     session: Session,
     *,
-    round: Round,
+    round: StoredRound,
     assessor: str,
     server: str,
     url: str,
@@ -111,7 +111,7 @@ def note_shows(
     session.connection().execute(mine.values(shows=dict(shows), set_back=set_back))
 
 
-def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
+def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
     """The projects of one round or of all, by round, assessor and server."""
     return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
 

@@ -108,8 +108,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
         faults=faults,
         hint=SHORT_HINT
         if len(faults) == len(outcome.short)
-        else "finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
-        "with --adjudicator), or take what is settled with --partial"
+        else "finish with `annot pull` and `annot push adjudication` (judgements of another tool: import the "
+        "adjudicator's, with --adjudicator), or take what is settled with --partial"
         + (f"; of those with too few judgements: {SHORT_HINT}" if outcome.short else ""),
     )
 

@@ -28,7 +28,7 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "pool": ("drawing",),
     "guidelines": ("pages",),
     "push": ("queries", "planned", "hidden", "people", "screens"),
-    "adjudicate push": ("queries", "planned", "judged", "people", "screens"),
+    "push adjudication": ("queries", "planned", "judged", "people", "screens"),
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,

@@ -14,11 +14,10 @@ from annot.judging.exchange import auditing
 from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
 from annot.judging.exchange.auditing import Finding, of_accounts, of_markers
 from annot.judging.exchange.collecting import lines_of
-from annot.judging.exchange.connection import on_servers
 from annot.judging.exchange.met_projects import accounts_at, lost_with, meet, whose_accounts
-from annot.judging.exchange.rounds import ROUNDS
+from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.sending import counting
-from annot.judging.exchange.whose_server import isolated
+from annot.judging.exchange.servers import isolated, on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
@@ -77,10 +76,10 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 met = meet(ws, store, gateway, project, accounts=accounts[project.assessor], people=whose)
                 looked += 1
                 if met is None:
-                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({ROUNDS[project.round].title})"
+                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
                         what += f"; {lost} answer(s) on record are no longer on the server"
-                    do = auditing.PROJECT_GONE.do.format(push=ROUNDS[project.round].push)
+                    do = auditing.PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)

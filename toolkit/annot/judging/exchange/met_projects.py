@@ -9,8 +9,8 @@ from typing import Any
 from annot.base.records import Asked
 from annot.judging.exchange.audited_projects import Audited
 from annot.judging.exchange.collecting import accounts_of, lines_of
-from annot.judging.exchange.locating import changed_by_hand
-from annot.judging.exchange.rounds import ANSWERS, ROUNDS, own_tasks
+from annot.judging.exchange.rounds import ANSWERS, PARTS, own_tasks
+from annot.judging.exchange.server_projects import changed_by_hand
 from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS
@@ -84,10 +84,10 @@ def meet(
                 kept.add(pair_key(*asked))
     tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
     filled_in = _filled_in(ws, gateway, project.remote_id)
-    beside = "" if project.round in ANSWERS else f" ({ROUNDS[project.round].title})"
+    beside = "" if project.round in ANSWERS else f" ({PARTS[project.round].title})"
     return Audited(
         person=f"{project.assessor}{beside}",
-        push=ROUNDS[project.round].push,
+        push=PARTS[project.round].push,
         accounts=accounts,
         counted={key: frozenset(ids) for key, ids in counted.items()},
         kept=frozenset(kept),
@@ -98,7 +98,7 @@ def meet(
             *changed_tasks(ws, store, project, tasks, may_stand),
             *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
         },
-        graded=project.round != "train-feedback",
+        graded=PARTS[project.round].graded,
         settings=_in_words(changed_by_hand(there, project)),
         people=people,
         set_back={name: at[:10] for at, found in project.set_back for name in _in_words(found)},

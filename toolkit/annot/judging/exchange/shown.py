@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from annot.base.records import Asked, Judgement
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.exchange.material import material_of, tasks_of
+from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from annot.base.records import Assessor
 from annot.corpus.corpus_facts import has_corpus
-from annot.judging.exchange.whose_server import studio_folders
+from annot.judging.exchange.servers import studio_folders
 from annot.labelstudio.local_secrets import LocalSecrets, local_secrets
 from annot.publishing.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids

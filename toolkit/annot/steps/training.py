@@ -1,4 +1,4 @@
-"""Gold: the pairs whose grade is known, to train assessors on, and those hidden among the pairs of assessors."""
+"""Training: the gold pairs, those hidden among the pairs of assessors, and how everyone agrees with them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.formats.gold_file import GoldLine, read_gold, write_gold
-from annot.judging.exchange.material import material_of
-from annot.judging.settling import settling_of
-from annot.judging.trial_answers import HIDDEN, TRAIN, by_person
-from annot.judging.trials.hidden_gold import draw_hidden
-from annot.judging.trials.sequence import assigned
-from annot.judging.trials.training import draw_gold
+from annot.judging.exchange.outgoing import material_of
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.trial_answers import (
+    FIGURES,
+    HIDDEN,
+    TRAIN,
+    Probed,
+    TrainedAssessor,
+    by_person,
+    hidden_gold_of,
+    training_of,
+)
+from annot.judging.trials.training import assigned, draw_gold, draw_hidden
+from annot.measuring.agreement.coefficients import TITLES
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -43,6 +51,17 @@ class Hidden:
     pairs: int
     hidden: int
     added: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """All assessors in training."""
+
+    level: float
+    titles: dict[str, str]
+    assessors: tuple[TrainedAssessor, ...]
+    hidden: tuple[Probed, ...]
+    """Those who have hidden gold among their pairs."""
 
 
 def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
@@ -112,7 +131,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         known = by_person(trials.read_assignments(session, TRAIN))
         # Whoever has judged or settled a pair knows it, whatever the plan says by now.
         met = {(name, asked.pair) for name, asked in answered_of(session)}
-        met |= {(name, pair) for pair, names in settling_of(session).items() for name in names}
+        met |= {(name, pair) for pair, names in adjudicators_of(session).items() for name in names}
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
@@ -134,6 +153,15 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         if dry_run:
             session.rollback()
     return tuple(found)
+
+
+def report(ws: Workspace) -> TrainingReport:
+    """Every assessor in training against the gold grades, from what has been pulled."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
+    if not found and not hidden:
+        raise MissingInput("nobody is in training", hint="send the first batch with `annot push training`")
+    return TrainingReport(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
 
 
 def describe(made: GoldSet) -> str:
