@@ -20,10 +20,11 @@ def import_csfcube(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Import a CSFCube release: papers, queries, pools, double ratings, final grades, splits, runs."""
+    from annot.publishing.report import commands
     from annot.steps import import_csfcube as step
 
     imported = step.csfcube(ws, folder, dry_run=dry_run)
-    return Answer(imported, table("import.counts", imported.counts.items()), imported.notes)
+    return Answer(imported, table(commands.counts("imported", "count"), imported.counts.items()), imported.notes)
 
 
 def column(field: str, text: str, *, found: bool = False) -> Any:
@@ -78,13 +79,14 @@ def import_grades(
 
     The papers are in the corpus first. For whole abstracts, add a facet without labels to annot.toml: whole = [].
     """
+    from annot.publishing.report import commands
     from annot.steps import import_grades as step
 
     imported = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
     counts = {"queries": imported.queries, "pairs": imported.pairs}
     counts |= {f"grade {grade}": pairs for grade, pairs in imported.grades.items()}
     counts |= {f"queries in {fold}": queries for fold, queries in imported.folds.items()}
-    return Answer(imported, table("import.counts", counts.items()), imported.notes)
+    return Answer(imported, table(commands.counts("imported", "count"), counts.items()), imported.notes)
 
 
 @command("import labelstudio")

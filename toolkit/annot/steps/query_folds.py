@@ -10,6 +10,7 @@ from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import has_corpus
 from annot.measuring.folds.grouped import as_splits, grouped_folds
 from annot.measuring.folds.leaks import find_leaks, near_copies
+from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -35,6 +36,17 @@ class Folds:
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
     """What two folds share, where somebody learns from one and is tested on the other."""
+
+
+def columns(facets: Sequence[str]) -> Columns[Fold]:
+    """How many papers a fold has, and how many queries of each facet."""
+    return Columns(
+        [Column("fold", lambda one: one.fold)],
+        [
+            Column("papers", lambda one: one.papers),
+            *each(facets, lambda one, facet: one.queries[facets.index(facet)]),
+        ],
+    )
 
 
 def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from annot.publishing.report.cells import (
     COEFFICIENT,
-    NONE,
     PERCENTAGE,
     SECONDS,
     SHARE,
@@ -23,12 +22,13 @@ from annot.publishing.report.tables import Column, Columns, each
 if TYPE_CHECKING:
     from annot.base.records import Draw, PoolEntry
     from annot.corpus.facets.scores import ConfidentScore, LabelScore
-    from annot.judging.exchange.recording import Collected
-    from annot.judging.exchange.sending import Sent
+    from annot.judging.exchange.recording import PulledProject
+    from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import Overlap as PlanOverlap
     from annot.judging.progress import RunningFigure
+    from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
-    from annot.judging.trial_answers import Far, Probed, Trained
+    from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
     from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
     from annot.pools.pool_versions import GrownPool
@@ -41,12 +41,12 @@ SHOWN_DOCUMENTS = 5
 """Documents that are named where a pool grew."""
 
 
-def counts(what: str, n: str) -> Columns[tuple[str, int]]:
+def counts(what: str, n: str) -> Columns[tuple[str, int | str]]:
     """How many there are of each."""
     return Columns([Column(what, lambda one: one[0])], [Column(n, lambda one: one[1])])
 
 
-def sent(who: str, pairs: str) -> Columns[Sent]:
+def sent(who: str, pairs: str) -> Columns[SentProject]:
     """Each person's project after a push."""
     return Columns(
         [Column(who, lambda one: one.assessor)],
@@ -61,7 +61,7 @@ def sent(who: str, pairs: str) -> Columns[Sent]:
     )
 
 
-def pulled(who: str, assigned: str, judged: str) -> Columns[Collected]:
+def pulled(who: str, assigned: str, judged: str) -> Columns[PulledProject]:
     """Each person's project after a pull."""
     return Columns(
         [Column(who, lambda one: one.assessor)],
@@ -76,7 +76,20 @@ def pulled(who: str, assigned: str, judged: str) -> Columns[Collected]:
     )
 
 
-WITHDRAWN = Columns["Withdrawn"](
+def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabels]:
+    """What each person has corrected."""
+    return Columns(
+        [Column(who, lambda one: one.assessor)],
+        [
+            Column(assigned, lambda one: one.assigned),
+            Column(corrected, lambda one: one.judged),
+            Column("sentences changed", lambda one: one.sentences),
+            Column("queries changed", lambda one: one.queries),
+        ],
+    )
+
+
+WITHDRAWN: Columns[Withdrawn] = Columns(
     [
         Column("query", lambda one: one.query_id),
         Column("document", lambda one: one.doc_id),
@@ -86,7 +99,7 @@ WITHDRAWN = Columns["Withdrawn"](
     ],
     [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
 )
-PLAN_OVERLAPS = Columns["PlanOverlap"](
+PLAN_OVERLAPS: Columns[PlanOverlap] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )
@@ -103,14 +116,12 @@ def agreement(titles: Mapping[str, str]) -> Columns[RunningFigure]:
     )
 
 
-CHOSEN = Columns["Chosen"](
-    [Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)]
-)
-SHARES = Columns[tuple[str, "ChosenShare"]](
+CHOSEN: Columns[Chosen] = Columns([Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)])
+SHARES: Columns[tuple[str, ChosenShare]] = Columns(
     [Column("kind", lambda one: one[0]), Column("value", lambda one: one[1].value)],
     [Column("chosen", lambda one: one[1].chosen), Column("available", lambda one: one[1].available)],
 )
-SCORES = Columns[tuple[str, "LabelScore"]](
+SCORES: Columns[tuple[str, LabelScore]] = Columns(
     [Column("label", lambda one: one[0])],
     [
         Column("precision", lambda one: _digits(one[1].precision, ".3f")),
@@ -119,7 +130,7 @@ SCORES = Columns[tuple[str, "LabelScore"]](
         Column("n", lambda one: one[1].support),
     ],
 )
-CONFIDENT = Columns["ConfidentScore"](
+CONFIDENT: Columns[ConfidentScore] = Columns(
     [Column("confidence at least", lambda one: f"{one.least:.1f}")],
     [
         Column("sentences", lambda one: one.sentences),
@@ -137,7 +148,7 @@ def labels(total: int) -> Columns[tuple[str, int]]:
     )
 
 
-ADDED = Columns["GrownPool"](
+ADDED: Columns[GrownPool] = Columns(
     [
         Column("query paper", lambda one: one.paper_id),
         Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added)))),
@@ -148,7 +159,7 @@ ADDED = Columns["GrownPool"](
         Column("pool", lambda one: one.size),
     ],
 )
-METHODS = Columns["MethodFacts"](
+METHODS: Columns[MethodFacts] = Columns(
     [Column("method", lambda one: one.method)],
     [
         Column("pools", lambda one: one.pools),
@@ -158,7 +169,7 @@ METHODS = Columns["MethodFacts"](
         Column("ran dry", lambda one: one.dry),
     ],
 )
-VERSIONS = Columns["Version"](
+VERSIONS: Columns[Version] = Columns(
     [
         Column("version", lambda one: one.number),
         Column("method", lambda one: one.method),
@@ -172,11 +183,11 @@ VERSIONS = Columns["Version"](
         Column("added", lambda one: one.documents),
     ],
 )
-OVERLAPS = Columns["Overlap"](
+OVERLAPS: Columns[Overlap] = Columns(
     [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
     each((10, 25, 50), lambda one, depth: number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
 )
-COMPARED_POOLS = Columns["PoolDifference"](
+COMPARED_POOLS: Columns[PoolDifference] = Columns(
     [Column("query paper", lambda one: one.paper_id)],
     [
         Column("in both", lambda one: one.both),
@@ -201,7 +212,7 @@ def documents(titles: Mapping[str, str]) -> Columns[PoolEntry]:
     )
 
 
-SYSTEMS = Columns["System"](
+SYSTEMS: Columns[System] = Columns(
     [Column("system", lambda one: one.name)],
     [
         Column("family", lambda one: one.family),
@@ -211,7 +222,7 @@ SYSTEMS = Columns["System"](
         Column("needs", lambda one: one.needs),
     ],
 )
-CURVE = Columns["Point"](
+CURVE: Columns[Point] = Columns(
     [Column("step", lambda one: f"{one.step:,}")],
     [
         Column("learning rate", lambda one: f"{one.learning_rate:.2g}"),
@@ -220,7 +231,7 @@ CURVE = Columns["Point"](
         Column("dev accuracy", lambda one: f"{100 * one.dev_accuracy:.1f}%"),
     ],
 )
-TRAINING = Columns["Trained"](
+TRAINING: Columns[TrainedAssessor] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
         Column("gold pairs", lambda one: one.gold),
@@ -232,7 +243,7 @@ TRAINING = Columns["Trained"](
         Column("verdict", lambda one: one.verdict),
     ],
 )
-PROBED = Columns["Probed"](
+PROBED: Columns[Probed] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
         Column("hidden gold", lambda one: one.hidden),
@@ -242,7 +253,7 @@ PROBED = Columns["Probed"](
         Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
     ],
 )
-FURTHEST = Columns["Far"](
+FURTHEST: Columns[Far] = Columns(
     [Column("query", lambda one: one.query_id), Column("document", lambda one: one.doc_id)],
     [
         Column("grade", lambda one: one.grade),
@@ -250,7 +261,7 @@ FURTHEST = Columns["Far"](
         Column("why", lambda one: one.why),
     ],
 )
-VIEWS = Columns["View"](
+VIEWS: Columns[View] = Columns(
     [Column("judged on", lambda one: one.view)],
     [
         Column("pairs", lambda one: one.pairs),
@@ -259,7 +270,7 @@ VIEWS = Columns["View"](
         Column("seconds a pair", lambda one: measured(one.seconds, SECONDS)),
     ],
 )
-COMPARED_VIEWS = Columns["Compared"](
+COMPARED_VIEWS: Columns[Compared] = Columns(
     [Column("between", lambda one: one.first), Column("and", lambda one: one.second)],
     [
         Column("pairs", lambda one: one.agreement.n_pairs),
