@@ -44,7 +44,7 @@ FLOW = (
     ),
     *("browse", "report", "datasheet"),
     *("release", "trace"),
-    *("check", "backup", "restore", "migrate", "rebuild", "studio", "doctor", "demo"),
+    *("check", "backup", "restore", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from annot.base.records import Assignment, Judgement
 from annot.formats.csfcube import write_csfcube
 from annot.formats.matches import Match
-from annot.measuring.matched import write_matches
+from annot.measuring.results import write_matches
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store
@@ -179,12 +179,6 @@ def backup(folder: Path) -> None:
     annot_done("backup", "../backup.tar.gz", folder=folder)
 
 
-def lost(folder: Path) -> None:
-    (folder / "annot.db").unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
-
-
 def isolated(folder: Path) -> None:
     """Each person is to have a Label Studio of their own."""
     settings = folder / "annot.toml"
@@ -321,9 +315,6 @@ USUAL: dict[str, Usual] = {
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
     "check": Usual("measured"),
-    "migrate": Usual("settled"),
-    # What was made anew is a study as any other, which is not made anew.
-    "rebuild": Usual("planned", "", lost, again=2),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
     "doctor": Usual("judged"),

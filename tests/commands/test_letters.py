@@ -13,7 +13,7 @@ from annot.labelstudio.controls import PUBLISHED
 from annot.steps import invite
 from annot.store import people, projects
 from annot.store.database import open_store
-from annot.store.told import read_told
+from annot.store.people import read_told
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 from small_study import build

@@ -12,10 +12,10 @@ import pytest
 from annot.base.records import Adjudication, Asked, Assignment
 from annot.judging.rounds import adjudication, judging
 from annot.store import adjudications, judgements
-from annot.store.base import table
 from annot.store.database import open_store
+from annot.store.judgements import read_returned
 from annot.store.judging_models import ReturnedRow
-from annot.store.returned import read_returned
+from annot.store.models import table
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result

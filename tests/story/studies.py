@@ -25,6 +25,7 @@ from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver
+from annot.pools.pool_design import DesignOverrides
 from annot.steps import assessor as assessors
 from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
@@ -203,8 +204,8 @@ def fill_study(ws: Workspace, *, per_method: int) -> None:
 
 
 def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:
-    asked = {"mode": mode, "per_method": per_method}
-    return pool.build(ws, asked=asked, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
+    overrides = DesignOverrides(mode=mode, per_method=per_method)
+    return pool.build(ws, overrides=overrides, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
 
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
@@ -214,7 +215,7 @@ def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
 
 # -- commands in a process of their own, which can be killed -----------------------------------------------------------
 
-WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.steps.adjudicate", "label_studio_sdk")
+WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "label_studio_sdk")
 """Loaded once; each command's process is forked from there, so that a kill falls into the work and not the start."""
 
 

@@ -13,6 +13,7 @@ import pytest
 from annot.base.records import Query
 from annot.demo import simulated_people
 from annot.measuring.agreement.tables import TOGETHER
+from annot.pools.pool_design import DesignOverrides
 from annot.steps import (
     agreement,
     corpus,
@@ -92,8 +93,8 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
 
 
 def draw(ws: Workspace, *, mode: str, without: tuple[str, ...] | None = None) -> None:
-    asked = {"mode": mode, "without": without}
-    pool.build(ws, asked=asked, redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
+    overrides = DesignOverrides(mode=mode, without=without)
+    pool.build(ws, overrides=overrides, redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
 
 
 def entries(path: Path) -> list[dict[str, Any]]:

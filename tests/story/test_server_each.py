@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import studio_folder
-from annot.labelstudio import memory, server
+from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
@@ -41,7 +41,7 @@ def with_template(folder: Path, day: int) -> None:
 def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """However much of it others take at the moment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
+        patch.setattr(server, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
         yield
 
 
@@ -240,25 +240,12 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert address_of("a2") not in found.stdout
 
 
-def test_a_lost_database_finds_everybodys_account_on_their_server(at: At) -> None:
-    folder = at("a1").folder
-    for path in folder.glob("annot.db*"):
-        path.unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
-    rebuilt = annot_done("rebuild", "--json", folder=folder).data
-    assert (rebuilt["people"], rebuilt["without_account"]) == (list(NAMES), [])
-    annot_done("push", folder=folder)
-    annot_done("pull", folder=folder)
-    assert len(counting(at("a1"))) == 2 * len(at("a1").planned()["a1"])
-
-
 def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
     fill_study(Workspace.open(tmp_path / "study"), per_method=1)
-    monkeypatch.setattr(memory, "MEMINFO", meminfo(tmp_path, available=1_500_000))
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
     assert "3 server(s) to start" in refused.message()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.base.errors import AnnotError, InputError
-from annot.cli.commands import command, held
+from annot.cli.commands import command, held, keep_backup
 from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, argument, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
+BETWEEN_BACKUPS = timedelta(minutes=10)
 ROUNDS = "judging, adjudication, training, substudy or labels."
 ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")]
 
@@ -183,6 +184,8 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
 
     def after(news: bool, trouble: str) -> None:
         nonlocal unwritten, named
+        if news:
+            keep_backup(ws, "after pull", apart=BETWEEN_BACKUPS)
         try:
             page.renew(news=news, trouble=trouble)
             if not named:
@@ -197,6 +200,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
             WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
 
     def finish() -> None:
+        keep_backup(ws, "after pull")
         with suppress(AnnotError, OSError):
             page.finish()
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.exchange import status_page
 from annot.cli.options import (
     DryRunOption,
     GrowOption,
@@ -140,7 +139,11 @@ def status(
     from annot.steps import status as step
 
     found = step.status(ws)
-    notes = (f"page: {status_page(ws).write().as_uri()}",) if page else ()
+    notes: tuple[str, ...] = ()
+    if page:
+        from annot.cli.exchange import status_page
+
+        notes = (f"page: {status_page(ws).write().as_uri()}",)
     return Answer(found, told("status", found=found, progress=step.PROGRESS), notes)
 
 

@@ -146,7 +146,6 @@ def query_sample(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
-    from annot.pools.selection.sheet import SHEET
     from annot.steps import query_sample as step
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
@@ -155,8 +154,8 @@ def query_sample(
             raise InputError("--choose: found --out beside it, expected one or the other: it writes no sheet")
         chosen = step.choose_unrated(ws, number, dry_run=dry_run)
         return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
-    sampled = step.sample(ws, out=out or Path(SHEET), dry_run=dry_run)
-    return Answer(sampled, told("sampled", sampled=sampled, sheet=SHEET), sampled.notes)
+    sampled = step.sample(ws, out=out or Path(ws.sheet.name), dry_run=dry_run)
+    return Answer(sampled, told("sampled", sampled=sampled, sheet=ws.sheet.name), sampled.notes)
 
 
 @command("query choose")

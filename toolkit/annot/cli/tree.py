@@ -105,8 +105,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("check", "keep", EVERY_STUDY),
         Listed("backup", "keep", EVERY_STUDY),
         Listed("restore", "keep"),
-        Listed("migrate", "keep"),
-        Listed("rebuild", "keep"),
         Listed("studio up", "support", EVERY_STUDY),
         Listed("studio down", "support"),
         Listed("studio status", "support"),

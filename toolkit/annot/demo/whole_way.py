@@ -19,8 +19,9 @@ from annot.demo import packaged, simulated_people
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
+from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answers_file
-from annot.ranking.systems.registry import USUAL
+from annot.ranking.systems import USUAL
 from annot.steps import (
     agreement,
     assessor,
@@ -198,7 +199,9 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
-    built = pool.build(ws, asked={}, redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance)
+    built = pool.build(
+        ws, overrides=DesignOverrides(), redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance
+    )
     compared = ""
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]

@@ -14,8 +14,8 @@ from annot.base.records import Judgement
 from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.trial_answers import current_answers, figure_from_record, figure_on_record, grades_of, papers_of
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import HEADLINE, TITLES
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.diagnosis.pace import median_time_interval
 from annot.store import trials
 from annot.store.projects import StoredRound

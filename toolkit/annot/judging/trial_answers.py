@@ -12,11 +12,10 @@ from annot.base.records import Decision, Judgement, Query
 from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.trials.training import Pair, Verdict, batches_of, verdict
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import HEADLINE
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import StoredRound
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace

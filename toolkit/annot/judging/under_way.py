@@ -8,8 +8,7 @@ from sqlmodel import Session
 
 from annot.base.records import Assignment, Judgement
 from annot.store import trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import StoredRound
+from annot.store.projects import StoredRound, read_hidden
 from annot.study.exports import unfinished
 from annot.study.snapshot import Snapshot
 

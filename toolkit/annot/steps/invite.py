@@ -20,8 +20,8 @@ from annot.labelstudio.studio_records import labelling_url
 from annot.publishing.report.words import listed
 from annot.store import people
 from annot.store.database import open_store
+from annot.store.people import Kind, Told, note_told
 from annot.store.projects import Project
-from annot.store.told import Kind, Told, note_told
 from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 

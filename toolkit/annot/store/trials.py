@@ -14,9 +14,8 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Judgement
-from annot.store.base import table
 from annot.store.judging_models import AssessorRow, GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow
-from annot.store.models import QueryRow
+from annot.store.models import QueryRow, table
 from annot.store.projects import StoredRound, read_projects, read_tasks
 from annot.store.revisions import Line, Revisions, Sourced
 from annot.store.rows import check_distinct, check_known, insert_records, insert_rows, read_records

@@ -17,11 +17,9 @@ from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
-from annot.store.hidden_gold import read_hidden
-from annot.store.judgements import JUDGEMENTS
-from annot.store.projects import StoredRound
+from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:

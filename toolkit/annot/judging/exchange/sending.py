@@ -18,13 +18,13 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
+from annot.store.adjudications import note_opinions
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
+from annot.store.people import Kind, Told, note_told
 from annot.store.projects import StoredRound
 from annot.store.queries import read_queries
-from annot.store.shown_opinions import note_opinions
-from annot.store.told import Kind, Told, note_told
-from annot.study.guideline_versions import hashes
+from annot.study.guidelines import hashes
 from annot.study.workspace import Workspace
 
 

@@ -1,4 +1,4 @@
-"""A person's project on the server: found, made, brought up to date, or taken on record again.
+"""A person's project on the server: found, made, or brought up to date.
 
 It is the one on record first, and the one that carries our marker second.
 """
@@ -6,24 +6,16 @@ It is the one on record first, and the one that carries our marker second.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from annot.base.errors import StudioError
-from annot.base.records import Asked, Returned
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
-from annot.labelstudio.tasks import reason_of, split_key
-from annot.store import people, projects
+from annot.store import projects
 from annot.store.database import Store
 from annot.store.projects import Project, StoredRound
-from annot.store.queries import read_queries
-from annot.store.returned import add_returned, read_returned
-from annot.study.workspace import Workspace
-
-WORTH_HAVING: tuple[StoredRound, ...] = ("judge", "adjudicate", "labels")
 
 
 def marker_of(collection: str, round: StoredRound, assessor: str) -> str:
@@ -131,70 +123,6 @@ def bring_project(
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         projects.note_shows(session, known.project, now.settings, changed=changed, now=moment)
     return BroughtProject(project_id, remove_duplicates(gateway, project_id, marker=spec.marker), changed)
-
-
-class Adopted(NamedTuple):
-    """What was found on the server."""
-
-    tasks: int
-    returned: int
-    """Pairs that were put before an assessor again, of which nothing was on record."""
-    sealed: int
-    """Tasks whose keys nothing here opens."""
-
-
-def own_projects(ws: Workspace, gateway: Gateway) -> Iterator[tuple[StoredRound, str, int]]:
-    """Round, person and id of each of the study's projects that is worth having again, known by their markers."""
-    for round in WORTH_HAVING:
-        begin = marker_of(ws.settings.collection.name, round, "")
-        for marker, project_id in gateway.projects_by_marker(begin).items():
-            yield round, marker.removeprefix(begin), project_id
-
-
-def adopt_projects(ws: Workspace, store: Store, gateway: Gateway, *, now: str) -> Adopted:
-    """Note down projects and tasks as they are, also of pairs that were handed on; and what was returned, with `now`.
-
-    Plan, people and queries have to be on record.
-    """
-    server, version, ids = gateway.identity(), gateway.version(), gateway.user_ids()
-    with store.read() as session:
-        accounts = {person.assessor: person.account for person in people.read_assessors(session)}
-        planned = {(one.assessor, one.asked) for one in people.read_assignments(session)}
-        planned |= {(one.assessor, one.asked) for one in read_returned(session)}
-        queries = {query.query_id for query in read_queries(session)}
-    counted: Counter[str] = Counter()
-    for round, name, project_id in own_projects(ws, gateway):
-        there = gateway.project(project_id)
-        asked: dict[Asked, int] = {}
-        back: list[Returned] = []
-        for task in gateway.tasks_of(project_id):
-            if task.key is None or "/" not in task.key:
-                counted["sealed"] += task.key is not None
-                continue
-            one = split_key(task.key)
-            if one.query_id not in queries or one in asked:
-                continue
-            asked[one] = task.task_id
-            why = reason_of(task.data)
-            if why and (name, one) not in planned:
-                back.append(Returned(*one.pair, name, one.occasion, why, now))
-        with store.begin() as session:
-            project = projects.open_project(
-                session,
-                round=round,
-                assessor=name,
-                server=server,
-                url=gateway.url,
-                version=version,
-                account_id=ids.get((accounts.get(name) or "").lower()),
-            )
-            created = None if there is None else there.created
-            projects.set_remote_project(session, project.project, project_id, created=created)
-            projects.record_tasks(session, project.project, asked)
-            for returned in back:
-                add_returned(session, returned)
-        counted.update(tasks=len(asked), returned=len(back))
-    return Adopted(counted["tasks"], counted["returned"], counted["sealed"])
 
 
 def _is_the_same(gateway: Gateway, found: StudioProject, known: Project, own: Collection[str]) -> bool:

@@ -23,8 +23,8 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
+from annot.store.projects import keep_secret, read_secret
 from annot.store.queries import read_queries
-from annot.store.task_secret import keep_secret, read_secret
 from annot.study.doors import allow
 from annot.study.workspace import Workspace
 

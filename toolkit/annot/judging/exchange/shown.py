@@ -18,9 +18,8 @@ from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opi
 from annot.store import trials
 from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
-from annot.store.judgements import JUDGEMENTS
+from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
-from annot.store.returned import read_returned
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 

@@ -17,7 +17,7 @@ from annot.judging.exchange.recording import Recorded, record_counting, sourced_
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import on_servers
-from annot.judging.plan_file import record_plan, write_plan
+from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning.handing_on import give_back
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.judging.trials.training import with_hidden
@@ -26,15 +26,13 @@ from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project
+from annot.store.judgements import read_returned
+from annot.store.projects import Project, read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.study import guidelines
 from annot.study.exports import export_judgements
-from annot.study.guideline_versions import to_send
-from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.overtaken import overtaken_of, told_overtaken
+from annot.study.guidelines import to_send
+from annot.study.outcome import Outcome, answered_of, outcome_of, overtaken_of, told_overtaken
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]

@@ -34,7 +34,7 @@ from annot.publishing.report.words import sentence, sentences
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
 from annot.study import guidelines
-from annot.study.guideline_versions import distinct, hashes
+from annot.study.guidelines import distinct, hashes
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annot.base.stats.values import Undefined
 from annot.judging.progress import AssessorSeen, Look, QuerySeen
 from annot.measuring.agreement.coefficients import TITLES
-from annot.measuring.forecast.outlook import AssessorForecast
+from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report.cells import HOURS, MEAN, number
 from annot.publishing.report.tables import Column, Columns, each
 from annot.publishing.report.terminal import printed, told
