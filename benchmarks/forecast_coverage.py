@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def csfcube(folder: Path) -> JointGrades:
-    """What the two assessors of each pair said, as `annot import csfcube` brings it in."""
+    """What the two assessors of each pair said, as `annot import --as csfcube` brings it in."""
     with tempfile.TemporaryDirectory() as name:
         init.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))

@@ -156,7 +156,7 @@ WAY: tuple[Rule, ...] = (
         "these have pairs to judge first: {to_judge}; --watch pulls until all is judged",
         "{judges}",
     ),
-    Rule(lambda f: f.missing and f.elsewhere, "annot import judgements FILE", "{missing} not on record"),
+    Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
     Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
     Rule(
         lambda f: f.vacant,
@@ -166,7 +166,7 @@ WAY: tuple[Rule, ...] = (
     # Disputes.
     Rule(
         lambda f: f.open and f.elsewhere,
-        "annot import judgements FILE --adjudicator NAME",
+        "annot import FILE --as judgements --adjudicator NAME",
         "{open} in dispute; import the adjudicator's grades",
     ),
     Rule(

@@ -32,7 +32,7 @@ class Replayed:
     imported: int
     """Pools that do not tell how they were drawn; only what was added to them is looked at."""
     cited_since: int
-    """Citations of query papers that have come into the corpus since, by `citations add` or with new papers."""
+    """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
     cited_gone: int
     """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]

@@ -247,7 +247,9 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
-        raise InputError(f"{name}: was judged with another tool", hint="judge it there, and `annot import judgements`")
+        raise InputError(
+            f"{name}: was judged with another tool", hint="judge it there, and `annot import --as judgements`"
+        )
 
 
 def _check_why(ws: Workspace, session: Session, why: str) -> None:

@@ -155,7 +155,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             for query_id, query in queries.items()
             if query_id in documents
         )
-        inputs = StudyInputs(ws, chosen, topics, papers, advance=advance)
+        inputs = StudyInputs(ws, chosen, topics, papers, advance)
         made = []
         for done, system in enumerate(chosen, start=1):
             found = system.rank(inputs)
@@ -336,7 +336,7 @@ def _seed(value: object) -> int | None:
 
 
 def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
-    """Two runs of one system have different seeds: the same run told twice would make the spread too small."""
+    """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:
             continue
@@ -350,7 +350,7 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
 def _by_query_id(
     run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
 ) -> dict[str, tuple[ScoredDoc, ...]]:
-    """A ranked pool goes by the query's paper; its facet stands in the file's name or is said."""
+    """A ranked pool goes by the query's paper; its facet is in the file's name or is given."""
     if facet is None:
         return run.documents
     return {
