@@ -138,10 +138,11 @@ def _one(files: list[Path], kind: str) -> Path:
 
 
 def _csfcube(ws: "Workspace", folder: Path, *, dry_run: bool) -> Answer:
+    from annot.publishing.report import commands
     from annot.steps import import_csfcube as step
 
     imported = step.csfcube(ws, folder, dry_run=dry_run)
-    return Answer(imported, table("import.counts", imported.counts.items()), imported.notes)
+    return Answer(imported, table(commands.counts("imported", "count"), imported.counts.items()), imported.notes)
 
 
 def _citations(ws: "Workspace", files: list[Path], *, dry_run: bool) -> Answer:
@@ -155,10 +156,11 @@ def _citations(ws: "Workspace", files: list[Path], *, dry_run: bool) -> Answer:
 def _grades(
     ws: "Workspace", files: list[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
 ) -> Answer:
+    from annot.publishing.report import commands
     from annot.steps import imports as step
 
     imported = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
     counts = {"queries": imported.queries, "pairs": imported.pairs}
     counts |= {f"grade {grade}": pairs for grade, pairs in imported.grades.items()}
     counts |= {f"queries in {fold}": queries for fold, queries in imported.folds.items()}
-    return Answer(imported, table("import.counts", counts.items()), imported.notes)
+    return Answer(imported, table(commands.counts("imported", "count"), counts.items()), imported.notes)

@@ -210,7 +210,7 @@ def query_list(ws: "Workspace") -> Answer:
     from annot.steps import query as step
 
     listed = step.listing(ws)
-    return Answer(listed, table("query.list", listed))
+    return Answer(listed, table(step.QUERIES, listed))
 
 
 @command("query folds")
@@ -228,4 +228,4 @@ def query_folds(
     from annot.steps import query_folds as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
+    return Answer(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)
