@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from annot.corpus.facets.scores import ConfidentScore, LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.planning.checking import SharedPairs as PlanOverlap
+    from annot.judging.planning.checking import SharedPairs
     from annot.judging.progress import RunningFigure
     from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
-    from annot.pools.pool_facts import MethodFacts, PoolDifference, SharedPairs
+    from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
     from annot.pools.pool_versions import GrownPool
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
@@ -99,7 +99,7 @@ WITHDRAWN: Columns[Withdrawn] = Columns(
     ],
     [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
 )
-PLAN_OVERLAPS: Columns[PlanOverlap] = Columns(
+PLAN_OVERLAPS: Columns[SharedPairs] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )
@@ -183,7 +183,7 @@ VERSIONS: Columns[Version] = Columns(
         Column("added", lambda one: one.documents),
     ],
 )
-OVERLAPS: Columns[SharedPairs] = Columns(
+OVERLAPS: Columns[Overlap] = Columns(
     [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
     each((10, 25, 50), lambda one, depth: number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
 )
