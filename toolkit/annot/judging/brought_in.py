@@ -12,7 +12,6 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Assignment, Judgement, Source
-from annot.corpus.corpus_facts import has_corpus
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning.drawing import plan_lines
@@ -71,7 +70,7 @@ def bring_in(
             standing = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
-        papers = find_papers(ws.corpus, paper_ids) if has_corpus(ws) else {}
+        papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
         persons = persons_of(rows, set(adjudicators), everyone, name=name)
         given = [
             NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
-from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
+from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Part, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
@@ -24,7 +24,6 @@ from annot.store.database import Store
 from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
-from annot.study.exports import without_ids
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
