@@ -19,7 +19,7 @@ from annot.pools.frozen_rankings import Rankings, method_settings, needed, ranki
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import MethodShare, Version, shares, versions_of
-from annot.ranking.small_corpora import FewAbstracts, trained_on_few
+from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
 from annot.store.papers import AddedFile
 from annot.study.workspace import Workspace, sha256_of

@@ -50,7 +50,7 @@ from annot.pools.replay import recorded_pools
 from annot.publishing.report.terminal import told
 from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
-from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
