@@ -9,7 +9,7 @@ import numpy
 import pyarrow
 from annot.base.records import Paper
 from annot.ranking import lsa
-from annot.ranking.corpus import Corpus, Shard, gather
+from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.methods import RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors

@@ -79,7 +79,7 @@ def test_sentences_that_are_not_there_are_named_together() -> None:
 
 
 def test_batches_do_not_show(papers: list[Paper]) -> None:
-    whole, small = make_shard(batches(papers)), make(batches(papers, size=7))
+    whole, small = make_shard(batches(papers)), make_shard(batches(papers, size=7))
     assert whole.keys() == small.keys()
     for name in whole:
         assert np.array_equal(whole[name], small[name]), name
