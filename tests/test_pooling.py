@@ -270,9 +270,7 @@ def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.
         # Each method's ranking as far as the release tells it: all that it had, in the order of the pool.
         named = {name: listed(*(doc_id for doc_id, sources in pairs if name in sources)) for name, _ in blocks}
         order = tuple(name for name, _ in blocks)
-        monkeypatch.setattr(
-            "annot.pools.pooling.drawing.method_order", lambda methods, *, seed, paper_id, order=order: order
-        )
+        monkeypatch.setattr("annot.pools.pooling.method_order", lambda methods, *, seed, paper_id, order=order: order)
         pool = draw(
             named,
             paper_id="" if paper_id in stored["cands"] else paper_id,

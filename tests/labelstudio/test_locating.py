@@ -100,9 +100,9 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gatew
     other = make(gateway, marker_of("study", "judge", "a11"))
     fake.projects[full]["task_number"] = 1
     fake.projects[judged]["total_annotations_number"] = 1
-    twins = remove_duplicates(gateway, kept, marker=MARKER)
-    assert (twins.removed, [twin.project_id for twin in twins.left]) == (1, [full, judged])
-    assert [note.partition(", a twin")[0] for note in twins.notes("a1")] == [
+    duplicates = remove_duplicates(gateway, kept, marker=MARKER)
+    assert (duplicates.removed, [one.project_id for one in duplicates.left]) == (1, [full, judged])
+    assert [note.partition(", a duplicate")[0] for note in duplicates.notes("a1")] == [
         "a1: removed 1 empty project(s) that the server had made twice",
         f"a1: project {full}",
         f"a1: project {judged}",

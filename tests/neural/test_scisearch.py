@@ -17,8 +17,8 @@ from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate
 from annot.measuring.folds import grouped_folds
 from annot.ranking.methods import RankingInputs
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.systems.scisearch import honest, leaky, untrained
 from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll
 from annot.store.database import open_store

@@ -215,7 +215,7 @@ def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
 
 # -- commands in a process of their own, which can be killed -----------------------------------------------------------
 
-WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.steps.adjudicate", "label_studio_sdk")
+WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "label_studio_sdk")
 """Loaded once; each command's process is forked from there, so that a kill falls into the work and not the start."""
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.records import Asked
-from annot.judging.exchange import audit, auditing
-from annot.judging.exchange.audited_projects import Audited, of_project
+from annot.judging.exchange import audit, findings
+from annot.judging.exchange.findings import Audited, of_project
 from annot.judging.exchange.rounds import own_tasks
 from annot.judging.exchange.servers import connect
 from annot.judging.exchange.shown import changed_tasks
@@ -197,7 +197,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "set back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
-    assert kinds["project set back"] == [f"a1: {auditing.SET_BACK.what}: {changed}"]
+    assert kinds["project set back"] == [f"a1: {findings.SET_BACK.what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("check", "server", "--json", folder=settled.folder)
     assert result.exit_code == 1

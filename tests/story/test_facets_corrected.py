@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from annot.base.records import Query
 from annot.corpus.facets.query_sentences import facet_sentences
+from annot.judging.exchange import audit
 from annot.judging.exchange.rounds import Wishes
 from annot.judging.rounds.labels import PulledLabels
 from annot.labelstudio.accounts import read_passwords
 from annot.steps import assessor as assessors
-from annot.steps import audit, pull, push
+from annot.steps import pull, push
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import read_queries
@@ -193,7 +194,7 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
         "a1: 1 answer(s) of another account are not taken",
         "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
         "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
-        f"a2: the project is gone from {studio.url}; what was pulled of it before holds",
+        "a2: the project is gone from the server; `annot push labels` makes it again, with its open tasks",
     )
     assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
 

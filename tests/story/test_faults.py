@@ -16,7 +16,7 @@ from typing import get_args
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import delivery, gateway, patience
+from annot.labelstudio import delivery, door, gateway
 from annot.steps import pull, push
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
@@ -118,7 +118,7 @@ def test_run_again_it_ends_in_the_planned_state(
     with faulty_proxy(studio.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
-                patch.setattr(patience, "PatientClient", impatient_client(plan))
+                patch.setattr(door, "PatientClient", impatient_client(plan))
             step(study.workspace, url, studio.token)
         assert at < len(plan.seen) <= len(requests) + MOST_MORE
     if expected is not None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from functools import partial
 
 import httpx
@@ -13,14 +11,13 @@ from annot.judging.exchange import servers
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import judgements, projects
+from annot.store import judgements
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from complete_study import (
     Complete,
     annotations_of,
     counting,
-    give_another_account,
     http,
     in_dispute,
     put_back,
@@ -165,27 +162,6 @@ def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
         return [one for one in judgements.read_sourced(session) if one.record.assessor == name]
 
 
-def test_answers_of_an_older_database_count_on_whatever_becomes_of_account_and_name(
-    complete: Complete, study: Study
-) -> None:
-    """Older records have the account in the payload alone, and do not know when a project was made."""
-    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        for table in ("judgement", "adjudication"):
-            connection.execute(f"DROP TRIGGER {table}_no_update")
-            connection.execute(f"UPDATE {table} SET account = NULL, changed_at = NULL")
-        connection.execute("UPDATE project SET created = NULL")
-    settings = study.folder / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace('name = "evidence"', 'name = "renamed"'))
-    give_another_account(study, "a1")
-    before = len(study.listed_projects())
-    for words in (["pull"], ["push"], ["pull"], ["push", "adjudication"], ["pull", "adjudication"]):
-        annot_done(*words, folder=study.folder)
-        assert counting(study) == complete.counting
-    assert len(study.listed_projects()) == before
-    with open_store(study.workspace.database_url) as store, store.read() as session:
-        assert all(project.created for project in projects.read_projects(session))
-
-
 class Short(httpx.HTTPTransport):
     """The real server, seen through answers that lack the first tasks and count what they have."""
 
@@ -226,14 +202,14 @@ def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Comp
 
     before = {project["id"] for project in study.listed_projects()}
     with study.studio.gateway() as gateway:
-        twins = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
+        duplicates = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
         other = gateway.create_project(spec("evidence/judge/a11"))
     annot_done("pull", folder=study.folder)
     pushed = annot_done("push", folder=study.folder)
     assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
     there = {project["id"] for project in study.listed_projects()}
     assert there == before | {other}
-    assert not there & set(twins)
+    assert not there & set(duplicates)
     assert "removed" not in annot_done("push", folder=study.folder).stderr
     assert counting(study) == complete.counting
 

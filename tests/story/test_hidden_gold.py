@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput
-from annot.judging import plan_check
+from annot.judging import plan_on_record
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import connect
 from annot.publishing.report.terminal import told
@@ -76,7 +76,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     assert (again.assessor, again.sent, again.withdrawn, again.updated) == ("a3", 0, 0, 0)
 
     assert {one.kind for one in audit.audit(ws, advance=quietly).findings} == set()
-    assert status.status(ws).to_withdraw == plan_check.check(ws).to_withdraw == 0
+    assert status.status(ws).to_withdraw == plan_on_record.check(ws).to_withdraw == 0
     gone_from_the_server(study, answered[0])
     in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
     leaving_with_a_hidden_pair_open(study, own, {*answered[1:]})

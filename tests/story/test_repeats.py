@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.judging.exchange import servers
-from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
+from annot.judging.planning.drawing import FEWEST_BETWEEN
 from annot.judging.rounds import adjudication
 from annot.labelstudio.gateway import Gateway
 from annot.steps import agreement, pull, push, qrels

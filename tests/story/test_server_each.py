@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import studio_folder
-from annot.labelstudio import memory, server
+from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
@@ -41,7 +41,7 @@ def with_template(folder: Path, day: int) -> None:
 def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """However much of it others take at the moment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
+        patch.setattr(server, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
         yield
 
 
@@ -245,7 +245,7 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 ) -> None:
     make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
     fill_study(Workspace.open(tmp_path / "study"), per_method=1)
-    monkeypatch.setattr(memory, "MEMINFO", meminfo(tmp_path, available=1_500_000))
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
     assert "3 server(s) to start" in refused.message()

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import MANUAL
 from annot.formats.trec import read_run
-from annot.judging import plan_check
+from annot.judging import plan_on_record
 from annot.pools import replay
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
@@ -81,7 +81,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    assert not plan_check.check(ws).faults
+    assert not plan_on_record.check(ws).faults
     new = {name: pairs[len(planned[name]) :] for name, pairs in study.planned().items()}
     expected = {(query, doc) for one in grown.pools for query in one.queries for doc in one.added}
     expected |= {(query, by_hand) for one in grown.pools if one.paper_id == paper_id for query in one.queries}

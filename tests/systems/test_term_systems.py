@@ -11,8 +11,8 @@ from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
 from annot.ranking.methods import RankingInputs, rank_pool
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.systems.terms import TermSystem
 from annot.ranking.wordvectors import WordVectors
 from annot.store.database import open_store
@@ -76,7 +76,7 @@ def csfcube(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CSFCube's two facets as a study, with its term baselines and qrels."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
     annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
     annot_done("qrels", folder=folder)
     annot_done("run", folder=folder)
     return folder

@@ -281,7 +281,7 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
 
     if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
         return
-    from annot.judging.stage_facts import next_of
+    from annot.judging.stage import next_of
     from annot.study.workspace import Workspace
 
     try:

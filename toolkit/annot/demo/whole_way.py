@@ -21,7 +21,7 @@ from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answers_file
-from annot.ranking.systems.registry import USUAL
+from annot.ranking.systems import USUAL
 from annot.steps import (
     agreement,
     assessor,

@@ -12,7 +12,6 @@ from statistics import mean
 from annot.base.errors import InputError
 from annot.base.records import CITED, Pool, Ranking
 from annot.base.shards import Advance
-from annot.corpus.corpus_facts import has_corpus
 from annot.pools.admission import passed_over_in, recorded_admissions
 from annot.pools.drawn_pools import admitted_to
 from annot.pools.frozen_rankings import Rankings, method_settings, needed, rankings_manifest, read_rankings
@@ -195,7 +194,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and has_corpus(ws) else ()
+    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
     passed = None
     if alike:
         try:

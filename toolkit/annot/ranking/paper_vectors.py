@@ -19,8 +19,8 @@ from annot.ranking import vectors, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.abstracts import AbstractSystem
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
 from annot.study.workspace import Workspace

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annot.publishing.report.tables import Column, Columns
 from annot.store.database import open_store
 from annot.study.adjudication import Pair
 from annot.study.outcome import outcome_of
@@ -27,6 +28,21 @@ class Standing:
     unjudgeable: int
     """Pairs that nobody can judge: they have ended, without a grade."""
     open: int
+
+
+STANDING = Columns[Standing](
+    [Column("query", lambda one: one.query_id)],
+    [
+        Column("pairs", lambda one: one.pairs),
+        Column("incomplete", lambda one: one.incomplete),
+        Column("returned, unanswered", lambda one: one.waiting),
+        Column("agreed", lambda one: one.agreed),
+        Column("in dispute", lambda one: one.disputed),
+        Column("settled", lambda one: one.settled),
+        Column("nobody can judge", lambda one: one.unjudgeable),
+        Column("open", lambda one: one.open),
+    ],
+)
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:

@@ -12,15 +12,16 @@ from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
 from annot.judging.exchange.servers import on_servers
-from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.planning.too_small import papers_by_facet, papers_shared
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
 from annot.store.database import Store, open_store
@@ -42,6 +43,16 @@ class Load:
     pairs: int
     repeats: int
     """Pairs of theirs that are asked a second time."""
+
+
+LOADS = Columns[Load](
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("pairs", lambda one: one.pairs),
+        Column("repeats", lambda one: one.repeats),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)

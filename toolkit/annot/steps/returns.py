@@ -17,6 +17,7 @@ from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
 from annot.formats.faults import Faults
 from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
+from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -43,6 +44,20 @@ class ReturnedPair:
     """The first answer: a grade, or `cannot judge`."""
     after: str | None
     """The answer given then; None while there is none."""
+
+
+RETURNED = Columns[ReturnedPair](
+    [
+        Column("query", lambda one: one.query_id),
+        Column("document", lambda one: one.doc_id),
+        Column("assessor", lambda one: one.assessor),
+        Column("standing", lambda one: one.standing),
+        Column("first answer", lambda one: one.before),
+        Column("new answer", lambda one: one.after or ""),
+        Column("returned at", lambda one: one.returned_at),
+        Column("reason", lambda one: one.why),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +247,9 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
-        raise InputError(f"{name}: was judged with another tool", hint="judge it there, and `annot import judgements`")
+        raise InputError(
+            f"{name}: was judged with another tool", hint="judge it there, and `annot import --as judgements`"
+        )
 
 
 def _check_why(ws: Workspace, session: Session, why: str) -> None:

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.judging.next_step import next_step
-from annot.judging.stage import stage_of
-from annot.judging.stage_facts import facts_of
+from annot.judging.stage import facts_of, stage_of
 from annot.judging.withdrawn import withdrawn_of
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import bar, share_done
 from annot.store.database import open_store
 from annot.study.outcome import overtaken_of
 from annot.study.workspace import Workspace
@@ -23,6 +24,17 @@ class Progress:
     judged: int
     left: bool
     """Whether they have left the study."""
+
+
+PROGRESS = Columns[Progress](
+    [Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""))],
+    [
+        Column("assigned", lambda one: one.assigned),
+        Column("judged", lambda one: one.judged),
+        Column("done", lambda one: share_done(one.judged, one.assigned)),
+        Column("progress", lambda one: bar(one.judged, one.assigned)),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)

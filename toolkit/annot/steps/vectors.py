@@ -16,6 +16,7 @@ from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.base.templating import counted
 from annot.formats.vector_blocks import Tally
+from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
 from annot.ranking.encoding import Encoding, weights_folder
@@ -346,6 +347,20 @@ class VectorSet:
     papers: int
     """Papers of the corpus that have a vector."""
     missing: int
+
+
+SETS = Columns[VectorSet](
+    [Column("set", lambda one: one.name)],
+    [
+        Column("papers", lambda one: one.papers),
+        Column("missing", lambda one: one.missing),
+        Column("dimensions", lambda one: one.dimensions),
+        Column("precision", lambda one: one.precision),
+        Column("metric", lambda one: one.metric),
+        Column("space", lambda one: one.space),
+        Column("model", lambda one: one.model),
+    ],
+)
 
 
 def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:

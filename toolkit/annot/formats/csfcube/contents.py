@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
@@ -35,6 +36,7 @@ from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readabl
 from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.paper_lines import read_papers
+from annot.formats.paper_text import paper_of
 from annot.formats.spreadsheet import unguarded
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
@@ -124,6 +126,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             f"{name}: no ratings of a CSFCube release in it",
             hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
         )
+    rules: dict[str, Any] = {"known_labels": known_labels, "clean_text": clean_text}
     found: list[str] = []
     in_papers: list[Cleaned] = []
     in_readable: list[Cleaned] = []
@@ -151,9 +154,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
         lines = io.StringIO(text, newline=None)
-        for paper in read_papers(
-            lines, name=faults.name, known_labels=known_labels, clean_text=clean_text, changed=in_papers
-        ):
+        for paper in read_papers(lines, name=faults.name, changed=in_papers, **rules):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is there twice")
             by_id[paper.paper_id] = paper
@@ -161,14 +162,12 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
         lines = io.StringIO(text, newline=None)
-        return read_readable(
-            lines, faults=faults, known_labels=known_labels, clean_text=clean_text, changed=in_readable
-        )
+        return read_readable(lines, faults, paper=partial(paper_of, changed=in_readable, **rules))
 
     read = Files(
         papers=single(PAPERS_FILE, papers),
         ratings={facet: pairs for (facet,), pairs in several(_RATINGS_FILE, _read_ratings).items()},
-        readable={query_id: told for (query_id,), told in several(_READABLE_FILE, readable).items()},
+        readable={query_id: file for (query_id,), file in several(_READABLE_FILE, readable).items()},
         pools=single(POOLS_FILE, _read_pools),
         paper_types=single(QUERIES_FILE, _read_paper_types),
         splits=single(SPLITS_FILE, _read_splits) or {},
@@ -209,9 +208,10 @@ class _RatedQuery(BaseModel):
         if len(given) != 2:
             raise ValueError(f"{len(given)} lists of ratings ({_RATING_PREFIX}...), expected 2")
         for name, compute in (("relevance_max", max), ("relevance_min", min)):
-            for doc_id, told, ratings in zip(self.cands, columns.get(name, ()), zip(*given, strict=True), strict=False):
-                if told != compute(ratings):
-                    raise ValueError(f"candidate {doc_id}: {name} is {told}, the ratings are {list(ratings)}")
+            rows = zip(self.cands, columns.get(name, ()), zip(*given, strict=True), strict=False)
+            for doc_id, extreme, ratings in rows:
+                if extreme != compute(ratings):
+                    raise ValueError(f"candidate {doc_id}: {name} is {extreme}, the ratings are {list(ratings)}")
         return self
 
     def pairs(self) -> tuple[RatedPair, ...]:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
-from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
+from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Part, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
-from annot.labelstudio.annotations import EDITED, SKIPPED, KnownAnnotation, Reading, account_of, read_task
+from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.guidelines import Shown, read_shown
+from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
-from annot.study.exports import without_ids
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
@@ -33,20 +33,6 @@ ANNOTATION_GONE = "its annotation was deleted"
 FORGOTTEN = "the server has an earlier state, as after a restore from a backup"
 LAG = timedelta(seconds=10)
 """A change with an earlier moment may be seen later, by less than this."""
-
-
-class Found(NamedTuple):
-    """One annotation of one task, read."""
-
-    asked: Asked
-    reading: Reading
-    guidelines_sha256: str | None
-    """Of what stood beside the task when the annotation was last changed."""
-
-    @property
-    def annotation(self) -> str:
-        """The server's id, as text."""
-        return str(self.reading.payload["id"])
 
 
 class Missing(NamedTuple):
@@ -64,7 +50,7 @@ class Collected(NamedTuple):
     """Of ours that were looked at."""
     accounts: Sequence[int]
     """The server's ids of the accounts that are the person's."""
-    found: tuple[Found, ...]
+    found: tuple[Reading, ...]
     gone: tuple[Missing, ...]
     """Annotations that were found before and are no longer, whether they counted or not."""
     lost: tuple[Missing, ...]
@@ -78,11 +64,11 @@ class Collected(NamedTuple):
     @property
     def not_counting(self) -> int:
         """Annotations that do not count."""
-        return sum(bool(found.reading.flags) for found in self.found)
+        return sum(bool(found.flags) for found in self.found)
 
     def flagged(self, what: str) -> list[str]:
         """Why answers do not count, each reason with how often. what: what an answer is called."""
-        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.reading.flags)
+        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.flags)
         person = self.project.assessor
         return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
 
@@ -191,25 +177,12 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
-        if any(line.counts and line.stands.changed_at is None for line in lines):
-            # Older records have the account in the payload alone.
-            lines = revisions.lines(session, server=project.server, person=project.assessor, payload=True)
     return {(line.stands.record.asked, line.stands.annotation): line for line in lines}
-
-
-def _account_on_record(line: Line[Any]) -> int | None:
-    stands = line.stands
-    return stands.account if stands.account is not None or not stands.payload else account_of(stands.payload)
-
-
-def _changed_on_record(line: Line[Any]) -> str | None:
-    stands = line.stands
-    return stands.changed_at or (stands.payload or {}).get("updated_at")
 
 
 def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
     """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
-    former = {_account_on_record(line) for line in lines.values() if line.counts} - others
+    former = {line.stands.account for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
 
@@ -219,7 +192,7 @@ def _collected(
     pulled: Sequence[PulledTask],
     ours: Mapping[str, Asked],
     sent: Set[Asked],
-    shown: Shown,
+    shown: ShownGuidelines,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     why_all: str | None,
@@ -232,39 +205,40 @@ def _collected(
             counting_lines[asked][annotation] = line
     found = []
     for asked, task in known:
-        on_record = {
-            annotation: KnownAnnotation(
-                _account_on_record(line), line.stands.record.judged_at, _changed_on_record(line)
-            )
-            for annotation, line in counting_lines[asked].items()
-        }
-        readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
-        found += [Found(asked, reading, shown.at(asked, reading.changed_at)) for reading in readings]
+        known_of_task = {annotation: line.stands for annotation, line in counting_lines[asked].items()}
+        readings = read_task(
+            task.annotations,
+            asked=asked,
+            grades=ws.settings.scale.grades,
+            accounts=accounts,
+            on_record=known_of_task,
+        )
+        found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
     gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
     return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
 
 
 def _compare(
-    found: Sequence[Found],
+    found: Sequence[Reading],
     lines: Mapping[tuple[Asked, str], Line[Any]],
     by_asked: Mapping[Asked, PulledTask],
     why_all: str | None,
 ) -> tuple[list[Missing], list[Missing], int, int]:
     """The annotations on record that were not found, and the answers that are lost; how many of them were given again,
     and how many others have edited."""
-    readings = {(one.asked, one.annotation): one.reading for one in found}
+    readings = {(one.asked, one.annotation): one for one in found}
     later: dict[Asked, str] = {}
     for one in found:
-        if not one.reading.flags:
-            later[one.asked] = one.reading.changed_at or ""
+        if not one.flags:
+            later[one.asked] = one.changed_at or ""
     gone, lost, again, edited = [], [], 0, 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
         stands = line.stands
         if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
             missing = Missing(
-                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), _changed_on_record(line))
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.stands.changed_at)
             )
             if reading is None and not _known_as_gone(line):
                 gone.append(missing)
@@ -275,7 +249,7 @@ def _compare(
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(asked, "") > (_changed_on_record(line) or "")
+        answered_again = later.get(asked, "") > (line.stands.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
         again += line.counts and answered_again and not line.why.startswith(GONE)
@@ -328,7 +302,7 @@ def with_set_back(store: Store, collected: Collected) -> Collected:
     return collected._replace(gone=gone, notes=(*collected.notes, told))
 
 
-def _gave_numbers_again(store: Store, project: Project, found: Sequence[Found]) -> bool:
+def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]) -> bool:
     """Whether a new annotation has a number no higher than one on record has that was made before it.
 
     A server counts on for ever, whatever is deleted; only one that was set back counts some numbers twice.
@@ -342,7 +316,7 @@ def _gave_numbers_again(store: Store, project: Project, found: Sequence[Found]) 
     )
     moments = [moment for moment, _ in known]
     highest = list(accumulate((number for _, number in known), max))
-    new = {(one.reading.created_at or "", int(one.annotation)) for one in found if one.annotation.isdecimal()}
+    new = {(one.created_at or "", int(one.annotation)) for one in found if one.annotation.isdecimal()}
     return any(
         number <= highest[before - 1] for moment, number in new - set(known) if (before := bisect_left(moments, moment))
     )

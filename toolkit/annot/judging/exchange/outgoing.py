@@ -14,7 +14,7 @@ from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import Part
 from annot.judging.exchange.server_projects import marker_of
-from annot.judging.planning.telling_order import follows
+from annot.judging.planning.checking import follows
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec

@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
 from annot.base.records import OLDER, Advance, Judgement
-from annot.judging.exchange.collecting import Collected, Found, Seen, collect
+from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
 from annot.judging.exchange.servers import (
     Unreachable,
@@ -22,6 +22,7 @@ from annot.judging.exchange.servers import (
     unreachable_notes,
 )
 from annot.judging.trial_answers import current_answers
+from annot.labelstudio.annotations import Reading
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects, trials
 from annot.store.database import Store
@@ -134,7 +135,7 @@ def pull_round(
 def record_counting(
     store: Store,
     collected: Collected,
-    sourced: Callable[[Found, Project], Sourced[Any]],
+    sourced: Callable[[Reading, Project], Sourced[Any]],
     *,
     assigned: int,
     what: str,
@@ -170,7 +171,7 @@ def record_counting(
 
 
 def record_beside(
-    store: Store, collected: Collected, source_of: Callable[[Session], Callable[[Found], str]] | None = None
+    store: Store, collected: Collected, source_of: Callable[[Session], Callable[[Reading], str]] | None = None
 ) -> Recorded:
     """Append what one project of a round that never counts brought. What is gone stays on record, and counts there.
 
@@ -191,11 +192,10 @@ def record_beside(
     return Recorded(PulledProject(person, *counts, part.title), notes)
 
 
-def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced[Judgement]:
-    """What was found, as the assessor's judgement."""
-    reading = found.reading
+def sourced_judgement(reading: Reading, project: Project, *, source: str) -> Sourced[Judgement]:
+    """What was read, as the assessor's judgement."""
     judgement = Judgement(
-        *found.asked.pair,
+        *reading.asked.pair,
         project.assessor,
         reading.grade,
         cannot_judge=reading.cannot_judge,
@@ -203,23 +203,22 @@ def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced
         judged_at=reading.created_at,
         lead_time=reading.lead_time,
         flags=reading.flags,
-        occasion=found.asked.occasion,
+        occasion=reading.asked.occasion,
     )
-    return sourced(judgement, found, project, source=source)
+    return sourced(judgement, reading, project, source=source)
 
 
-def sourced(record: R, found: Found, project: Project, *, source: str) -> Sourced[R]:
-    """A record of what was found, with where it comes from."""
-    reading = found.reading
+def sourced(record: R, reading: Reading, project: Project, *, source: str) -> Sourced[R]:
+    """A record of what was read, with where it comes from."""
     return Sourced(
         record,
         source,
-        found.annotation,
+        reading.annotation,
         reading.payload,
         server=project.server,
         account=reading.account,
         changed_at=reading.changed_at,
-        guidelines_sha256=found.guidelines_sha256,
+        guidelines_sha256=reading.guidelines_sha256,
     )
 
 

@@ -11,11 +11,12 @@ from sqlmodel import Session
 from annot.base.errors import MissingInput
 from annot.base.records import Adjudication, Asked, Source
 from annot.base.templating import counted
-from annot.judging.exchange.collecting import Collected, Found
+from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import Recorded, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import Pushed
+from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import adjudicate_task
 from annot.store import adjudications, people, projects
 from annot.store.database import Store
@@ -191,13 +192,13 @@ def _unexplained(outcome: Outcome) -> Iterator[str]:
 
 
 def _sourced(
-    ws: Workspace, one: Found, project: Project, *, planned: Mapping[Pair, tuple[str, ...]]
+    ws: Workspace, reading: Reading, project: Project, *, planned: Mapping[Pair, tuple[str, ...]]
 ) -> adjudications.SourcedAdjudication:
-    reading, assessors = one.reading, planned.get(one.asked.pair, ())
+    assessors = planned.get(reading.asked.pair, ())
     policy = ws.settings.adjudication.ratings
-    shown = shown_assessors(one.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+    shown = shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
     decided = Adjudication(
-        *one.asked.pair,
+        *reading.asked.pair,
         project.assessor,
         reading.grade,
         policy,
@@ -209,4 +210,4 @@ def _sourced(
         lead_time=reading.lead_time,
         flags=reading.flags,
     )
-    return sourced(decided, one, project, source=Source.LABEL_STUDIO)
+    return sourced(decided, reading, project, source=Source.LABEL_STUDIO)

@@ -17,7 +17,7 @@ from annot.judging.exchange.recording import Recorded, record_counting, sourced_
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import on_servers
-from annot.judging.plan_file import record_plan, write_plan
+from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning.handing_on import give_back
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.judging.trials.training import with_hidden

@@ -111,14 +111,14 @@ class LabelsRound(Round):
         papers, _ = _material(ws, store)
         queries, sent = _queries(store)
         made_at = _made_at(store, papers)
-        given = [one for one in collected.found if SKIPPED not in one.reading.flags]
-        own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.reading.flags)]
+        given = [one for one in collected.found if SKIPPED not in one.flags]
+        own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.flags)]
         notes = [*collected.notes]
         if len(own) < len(given):
             notes.append(f"{name}: {len(given) - len(own)} answer(s) of another account are not taken")
         latest = {}
-        for one in sorted(own, key=lambda one: (one.reading.changed_at or "", one.reading.payload["id"])):
-            latest[one.asked] = one.reading.payload
+        for one in sorted(own, key=lambda one: (one.changed_at or "", one.payload["id"])):
+            latest[one.asked] = one.payload
         corrections = []
         for asked, answer in sorted(latest.items()):
             paper = papers[asked.query_id]

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked, Judgement
-from annot.judging.exchange.collecting import Collected, Found
+from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import Recorded, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -26,6 +26,7 @@ from annot.judging.trial_answers import (
     training_of,
 )
 from annot.judging.trials.training import Pair, assigned, batches_of, sequence_of
+from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import feedback_task
 from annot.store import people, trials
 from annot.store.database import Store
@@ -144,17 +145,17 @@ def _outgoing(
     return [*judging, *again]
 
 
-def _in_time(name: str, session: Session) -> Callable[[Found], str]:
+def _in_time(name: str, session: Session) -> Callable[[Reading], str]:
     """An answer that was there when its gold grade could be seen stays; another one in its place is too late."""
     facts = trials.read_trial(session, f"{FEEDBACK}/{name}") or {"pairs": []}
     shown = {tuple(pair) for pair in facts["pairs"]}
     before = by_person(current_answers(session, TRAIN)).get(name, {})
 
-    def source(found: Found) -> str:
+    def source(found: Reading) -> str:
         earlier = before.get(found.asked.pair)
         if found.asked.pair not in shown or earlier is None:
             return TRAIN
         same = (earlier.grade, earlier.cannot_judge, earlier.flags)
-        return TRAIN if same == (found.reading.grade, found.reading.cannot_judge, found.reading.flags) else TOO_LATE
+        return TRAIN if same == (found.grade, found.cannot_judge, found.flags) else TOO_LATE
 
     return source

@@ -29,7 +29,8 @@ from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.publishing.report.reasons import summaries_of
-from annot.publishing.report.words import sentence, sentences, without
+from annot.publishing.report.tables import without
+from annot.publishing.report.words import sentence, sentences
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
 from annot.study import guidelines

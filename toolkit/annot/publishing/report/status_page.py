@@ -12,11 +12,10 @@ from pathlib import Path
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.by_day import ByDay, PersonByDay
-from annot.judging.progress import Look
+from annot.judging.progress import ByDay, Look, PersonByDay
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import TITLES
-from annot.measuring.forecast.outlook import AssessorForecast
+from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
 from annot.publishing.report.terminal import share_done

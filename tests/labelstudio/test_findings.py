@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from annot.base.records import Asked
 from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
-from annot.judging.exchange.auditing import Finding
+from annot.judging.exchange.findings import Audited, Finding, fast_answers, of_fast, of_project
 from annot.labelstudio.studio_records import PulledTask
 
 A1, A2, LEAD = 7, 8, 1
