@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.sending import Pushed
 from annot.labelstudio.annotations import write_result
 from annot.publishing.report.terminal import told
 from annot.publishing.report.traced import describe
