@@ -168,7 +168,7 @@ def _drawn(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequenc
 
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for wide, is_number in zip(widths, right or [False] * len(widths), strict=True):
-        grid.add_column(width=wide, justify="right" if is_number else "left")
+        grid.add_column(width=wide, justify="right" if is_number else "left", overflow="fold")
     body = lines[1:] if right else lines
     taller = any("\n" in cell or len(cell) > widths[at] for line in body for at, cell in enumerate(line))
     if right:
