@@ -19,8 +19,8 @@ from annot.base.settings import Settings
 from annot.base.stats.arrays import Array
 from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import interval_of, pooled_between
-from annot.measuring.agreement.ratings import POLICIES
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient, number
 

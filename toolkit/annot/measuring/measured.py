@@ -159,7 +159,6 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         panel,
         repeats_of(outcome),
         papers=snapshot.papers,
-        coefficient=COEFFICIENTS["kappa_quadratic"],
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),

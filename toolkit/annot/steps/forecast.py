@@ -20,7 +20,7 @@ from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
-from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
+from annot.measuring.agreement.per_query import IN_WORDS, ratings_of
 from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.pools.admission import admissions, as_recorded, recorded_admissions

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annot.corpus.facets.scores import ConfidentScore, LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.planning.checking import Overlap as PlanOverlap
+    from annot.judging.planning.checking import SharedPairs
     from annot.judging.progress import RunningFigure
     from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
@@ -99,7 +99,7 @@ WITHDRAWN: Columns[Withdrawn] = Columns(
     ],
     [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
 )
-PLAN_OVERLAPS: Columns[PlanOverlap] = Columns(
+PLAN_OVERLAPS: Columns[SharedPairs] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )
