@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annot.api import tidy
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.api.given_tables import papers_of
 from annot.base.errors import InputError
@@ -179,6 +178,8 @@ def measure_agreement(
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
+    from annot.api import tidy  # The tables of the report load what alpha alone does without.
+
     figures, by_query = tidy.agreement(table), tidy.agreement_by_query(table)
     if final is None:
         figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
@@ -260,4 +261,6 @@ def _of_items(
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
         figures[name] = number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
+    from annot.api import tidy
+
     return tidy.agreement_of_items(figures, pairs=judged_twice)
