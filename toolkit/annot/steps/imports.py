@@ -23,7 +23,7 @@ from annot.formats.relish import read_relish
 from annot.formats.spreadsheet import decoded
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.formats.trec import read_qrels
-from annot.judging.brought_in import ImportedJudgements, bring_in, refuse_other_work
+from annot.judging.imported import ImportedJudgements, bring_in, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
