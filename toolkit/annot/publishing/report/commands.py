@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
+    from annot.pools.growth import GrownPool
     from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
-    from annot.pools.pool_versions import GrownPool
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
