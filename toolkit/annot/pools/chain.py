@@ -12,8 +12,7 @@ from annot.base.errors import InputError
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools.drawn_pools import unlike_record
-from annot.ranking.paper_vectors import recorded_files
-from annot.ranking.word_vectors import imported_word_vectors
+from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
 from annot.store.guidelines import read_guidelines

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import MissingInput
-from annot.base.records import Pool
+from annot.base.records import CITED, Pool
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission
@@ -14,7 +14,7 @@ from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with
 from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pool_facts import first_difference
-from annot.pools.pooling import CITED, as_of
+from annot.pools.pooling import as_of
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.papers import known_ids

@@ -9,7 +9,7 @@ from statistics import mean
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
-from annot.base.records import Pool, Query, Ranking
+from annot.base.records import CITED, Pool, Query, Ranking
 from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
@@ -35,7 +35,6 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.pools.pooling import CITED
 from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
 from annot.publishing.report.forecast import describe as describe
 from annot.publishing.report.tables import Column, Columns
