@@ -1,4 +1,4 @@
-"""Judge: a round out to Label Studio, and the answers back, once or as they come."""
+"""Judge: a round out to Label Studio, the answers back once or as they come, and judging beside the collection."""
 
 import time
 from collections.abc import Iterable
@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.base.errors import AnnotError, InputError
-from annot.cli.commands import command, held, keep_backup
-from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, argument, flag, option, setting
-from annot.cli.output import Answer, emit, progress, say, table
+from annot.cli.commands import command, group, held, keep_backup
+from annot.cli.options import (
+    AcceptDeletionsOption,
+    DryRunOption,
+    JsonOption,
+    SeedOption,
+    argument,
+    flag,
+    option,
+    setting,
+)
+from annot.cli.output import Answer, emit, progress, say, table, told
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
     from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
+
 BETWEEN_BACKUPS = timedelta(minutes=10)
 ROUNDS = "judging, adjudication, training, substudy or labels."
 ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")]
@@ -31,7 +41,7 @@ ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what t
 
 @command("push", server=True)
 def push(
-    ws: "Workspace",
+    ws: Workspace,
     round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
     guidelines_changed: Annotated[
         str | None, option("Of judging: send guidelines that have changed, and why they have.", metavar="WHY")
@@ -70,7 +80,7 @@ def push(
 
 @command("pull", alone=True, server=True)
 def pull(
-    ws: "Workspace",
+    ws: Workspace,
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
     view: ViewOption = None,
     accept_deletions: AcceptDeletionsOption = False,
@@ -117,7 +127,7 @@ def pull(
     return Answer(pulled, _by_part(pulled.assessors), notes, finding=worst)
 
 
-def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
+def status_page(ws: Workspace, *, every: float = 0) -> StatusPage:
     """The page of `annot status`; every: seconds between two pulls."""
     from annot.publishing.report.status_page import Said
     from annot.publishing.report.words import sentences
@@ -131,7 +141,7 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     return StatusPage(ws, said, every=every)
 
 
-def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
+def _by_part(rows: Iterable[SentProject | PulledProject]) -> str:
     """A table for each kind of project, under its name where there are several."""
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.rounds.known import round_of
@@ -152,14 +162,14 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
 
 
-def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
+def _watch(ws: Workspace, *, hook: str | None, as_json: bool) -> None:
     from annot.judging.exchange.hints import listening
     from annot.steps import pull as step
 
     every = ws.settings.watch.every
     page = status_page(ws, every=every)
 
-    def pull(seen: "dict[int, Seen]") -> "Pulled":
+    def pull(seen: dict[int, Seen]) -> Pulled:
         try:
             with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
                 pulled, refused = step.pull_sent(ws, advance=advance, rounds=step.WATCHED, seen=seen)
@@ -169,7 +179,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
         lost = () if finding is None else (f"{finding.message}; `annot pull` lists them",)
         return replace(pulled, notes=(*pulled.notes, *(error.message for error in refused), *lost))
 
-    def show(pulled: "Pulled") -> None:
+    def show(pulled: Pulled) -> None:
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
     unwritten, named = "", False
@@ -205,3 +215,87 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
         raise typer.Exit(130) from None
     finish()
     say("every planned judgement is there")
+
+
+group("train", help="Train assessors on pairs whose grade is known, and see who may judge.")
+
+
+@command("train gold")
+def train_gold(
+    ws: Workspace,
+    file: Annotated[
+        Path | None, argument("A table with query_id, doc_id, grade and why.", shown="settled pairs, drawn")
+    ] = None,
+    per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
+    seed: SeedOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
+
+    Look at the reasons in that file, better them, and read it in again: assessors see them.
+    """
+    from annot.steps import training as step
+
+    made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
+    notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
+    return Answer(made, step.describe(made), notes)
+
+
+@command("train hide")
+def train_hide(
+    ws: Workspace,
+    share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
+
+    Their answers are compared with the final grades in `annot train report`, and never count as judgements.
+    """
+    from annot.steps import training as step
+
+    hidden = step.hide(ws, share=share, dry_run=dry_run)
+    return Answer(hidden, table("training.hidden", hidden))
+
+
+@command("train report", csv=True)
+def train_report(ws: Workspace) -> Answer:
+    """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
+    from annot.steps import training as step
+
+    found = step.report(ws)
+    return Answer(found, told("training", found=found))
+
+
+group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
+
+
+@command("substudy draw")
+def substudy_draw(
+    ws: Workspace,
+    assessor: Annotated[str, option("Who judges all pairs, in both views.")],
+    queries: Annotated[int, option("Queries of each facet.", min=1)] = 3,
+    candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
+    seed: SeedOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
+
+    The plan goes to substudy/plan.jsonl. Write where each full text is, a link or a file's name, into
+    substudy/full-texts.tsv. None of the answers counts as a judgement of the collection.
+    """
+    from annot.steps import substudy as step
+
+    planned = step.draw(
+        ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
+    )
+    notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
+    return Answer(planned, step.describe_plan(planned), notes)
+
+
+@command("substudy report", csv=True)
+def substudy_report(ws: Workspace) -> Answer:
+    """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
+    from annot.steps import substudy as step
+
+    found = step.report(ws)
+    return Answer(found, told("substudy", found=found))
