@@ -41,7 +41,7 @@ ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what t
 
 @command("push", server=True)
 def push(
-    ws: Workspace,
+    ws: "Workspace",
     round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
     guidelines_changed: Annotated[
         str | None, option("Of judging: send guidelines that have changed, and why they have.", metavar="WHY")
@@ -80,7 +80,7 @@ def push(
 
 @command("pull", alone=True, server=True)
 def pull(
-    ws: Workspace,
+    ws: "Workspace",
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
     view: ViewOption = None,
     accept_deletions: AcceptDeletionsOption = False,
@@ -127,7 +127,7 @@ def pull(
     return Answer(pulled, _by_part(pulled.assessors), notes, finding=worst)
 
 
-def status_page(ws: Workspace, *, every: float = 0) -> StatusPage:
+def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     """The page of `annot status`; every: seconds between two pulls."""
     from annot.publishing.report.status_page import Said
     from annot.publishing.report.words import sentences
@@ -141,7 +141,7 @@ def status_page(ws: Workspace, *, every: float = 0) -> StatusPage:
     return StatusPage(ws, said, every=every)
 
 
-def _by_part(rows: Iterable[SentProject | PulledProject]) -> str:
+def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name where there are several."""
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.rounds.known import round_of
@@ -162,14 +162,14 @@ def _by_part(rows: Iterable[SentProject | PulledProject]) -> str:
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
 
 
-def _watch(ws: Workspace, *, hook: str | None, as_json: bool) -> None:
+def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     from annot.judging.exchange.hints import listening
     from annot.steps import pull as step
 
     every = ws.settings.watch.every
     page = status_page(ws, every=every)
 
-    def pull(seen: dict[int, Seen]) -> Pulled:
+    def pull(seen: "dict[int, Seen]") -> "Pulled":
         try:
             with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
                 pulled, refused = step.pull_sent(ws, advance=advance, rounds=step.WATCHED, seen=seen)
@@ -179,7 +179,7 @@ def _watch(ws: Workspace, *, hook: str | None, as_json: bool) -> None:
         lost = () if finding is None else (f"{finding.message}; `annot pull` lists them",)
         return replace(pulled, notes=(*pulled.notes, *(error.message for error in refused), *lost))
 
-    def show(pulled: Pulled) -> None:
+    def show(pulled: "Pulled") -> None:
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
     unwritten, named = "", False
@@ -222,7 +222,7 @@ group("train", help="Train assessors on pairs whose grade is known, and see who 
 
 @command("train gold")
 def train_gold(
-    ws: Workspace,
+    ws: "Workspace",
     file: Annotated[
         Path | None, argument("A table with query_id, doc_id, grade and why.", shown="settled pairs, drawn")
     ] = None,
@@ -243,7 +243,7 @@ def train_gold(
 
 @command("train hide")
 def train_hide(
-    ws: Workspace,
+    ws: "Workspace",
     share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -258,7 +258,7 @@ def train_hide(
 
 
 @command("train report", csv=True)
-def train_report(ws: Workspace) -> Answer:
+def train_report(ws: "Workspace") -> Answer:
     """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
     from annot.steps import training as step
 
@@ -271,7 +271,7 @@ group("substudy", help="Judge a few pairs on abstracts and on full texts, beside
 
 @command("substudy draw")
 def substudy_draw(
-    ws: Workspace,
+    ws: "Workspace",
     assessor: Annotated[str, option("Who judges all pairs, in both views.")],
     queries: Annotated[int, option("Queries of each facet.", min=1)] = 3,
     candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
@@ -293,7 +293,7 @@ def substudy_draw(
 
 
 @command("substudy report", csv=True)
-def substudy_report(ws: Workspace) -> Answer:
+def substudy_report(ws: "Workspace") -> Answer:
     """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
     from annot.steps import substudy as step
 
