@@ -53,7 +53,7 @@ def restore(
     return Answer(restored, told("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
-class Part(StrEnum):
+class PartName(StrEnum):
     """What `annot check` can look at by itself."""
 
     PLAN = "plan"
@@ -67,7 +67,7 @@ class Part(StrEnum):
 @command("check", server=True)
 def check(
     ws: "Workspace",
-    part: Annotated[Part | None, argument("Only this; without a word, all that the study has.")] = None,
+    part: Annotated[PartName | None, argument("Only this; without a word, all that the study has.")] = None,
     release: Annotated[Path | None, option("Check the files of this release as well.", metavar="FOLDER")] = None,
 ) -> Answer:
     """Check that the study is sound, and list what is not. Exits with 1 if something was found.

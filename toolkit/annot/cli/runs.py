@@ -31,16 +31,17 @@ def run(
         for one in made
         if one.given_up
     )
-    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
+    return Answer(made, table(step.RUNS, made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)
 def run_list(ws: "Workspace | None") -> Answer:
     """Print every system: its family, its source, what it sees of query and candidate, and what it needs."""
+    from annot.publishing.report import commands
     from annot.steps import run as step
 
     systems = step.every_system()
-    return Answer(systems, table("files.systems", systems))
+    return Answer(systems, table(commands.SYSTEMS, systems))
 
 
 @command("run matches")
@@ -54,7 +55,7 @@ def run_matches(
     from annot.steps import run as step
 
     matched = step.matches(ws, run, query_id=query, doc_id=document)
-    return Answer(matched, table("files.matches", matched))
+    return Answer(matched, table(step.MATCHES, matched))
 
 
 @command("run import")
@@ -67,7 +68,7 @@ def run_import(
     ] = None,
     facet: Annotated[str | None, option("Facet of ranked pools.", "--facet", "-f", shown="in the file's name")] = None,
     system: Annotated[str | None, option("The system that this is one of several runs of.", shown="the tag")] = None,
-    seed: Annotated[int | None, option("The seed that tells it from the others.")] = None,
+    seed: Annotated[int | None, option("The seed that distinguishes it from the others.")] = None,
     foreign: Annotated[
         str | None, option("Documents that are in no pool: drop, or keep as unjudged.", shown="refused")
     ] = None,
@@ -158,11 +159,11 @@ def encoder_examples(
         list[str] | None,
         option("Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.", shown="as it comes"),
     ] = None,
-    easy: Annotated[int, option("Of triplets: random negatives of a paper.", min=0)] = 3,
-    hard: Annotated[int, option("Of triplets: negatives cited by what the paper cites.", min=0)] = 2,
-    sentences: Annotated[int, option("Of the inverse cloze task: sentences of an abstract.", min=1)] = 2,
+    easy: Annotated[int, option("Triplets: random negatives of a paper.", min=0)] = 3,
+    hard: Annotated[int, option("Triplets: negatives cited by what the paper cites.", min=0)] = 2,
+    sentences: Annotated[int, option("Inverse cloze task: sentences of an abstract.", min=1)] = 2,
     removed: Annotated[
-        float, option("Of it: how often the sentence is taken out of the abstract.", min=0.0, max=1.0)
+        float, option("Inverse cloze task: how often the sentence is dropped from the abstract.", min=0.0, max=1.0)
     ] = 0.9,
     with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
     seed: Annotated[int, option("Random seed.")] = 0,
@@ -198,7 +199,7 @@ def encoder_train(
     align: Annotated[
         str | None,
         option(
-            "Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
+            "For ts-aspire and abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
         ),
     ] = None,
     out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
@@ -212,7 +213,7 @@ def encoder_train(
     ] = None,
     loss: Annotated[str | None, own("triplet (margin, L2) or softmax (dot products, all of a batch).")] = None,
     margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
-    temperature: Annotated[float | None, own("Of Aspire's weights of sentences.", min=1e-6)] = None,
+    temperature: Annotated[float | None, own("Temperature of Aspire's weights of sentences.", min=1e-6)] = None,
     entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
     check_every: Annotated[
         int | None, option("Steps between two looks at the dev examples.", shown="a tenth of an epoch", min=1)

@@ -69,6 +69,7 @@ def vectors_add(
     encoder encodes the papers that it has not encoded before, and goes on after it was killed. Word vectors are used
     until corpus/word-vectors is removed.
     """
+    from annot.publishing.report import commands
     from annot.ranking.given_vectors import Form
     from annot.steps import vectors as step
 
@@ -79,7 +80,7 @@ def vectors_add(
         refuse_beside("vectors add --words", **beside, **of_files, **of_encoder)
         with progress("indexing") as advance:
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
-        return Answer(read, table("import.counts", step.word_counts(read)), step.word_notes(read))
+        return Answer(read, table(commands.counts("imported", "count"), step.word_counts(read)), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
         raise InputError(
             "expected NAME FILES, NAME --encoder MODEL, or --words FILE", hint="`annot vectors add --help`"
@@ -113,7 +114,7 @@ def vectors_add(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(imported, table("import.counts", step.counts(imported)), imported.notes)
+    return Answer(imported, table(commands.counts("imported", "count"), step.counts(imported)), imported.notes)
 
 
 @command("vectors list")
@@ -122,4 +123,4 @@ def vectors_list(ws: "Workspace") -> Answer:
     from annot.steps import vectors as step
 
     sets = step.list_sets(ws)
-    return Answer(sets, table("files.vectors", sets) or "no vectors; `annot vectors add` adds them")
+    return Answer(sets, table(step.SETS, sets) or "no vectors; `annot vectors add` adds them")

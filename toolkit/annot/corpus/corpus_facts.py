@@ -30,16 +30,11 @@ def corpus_facts(ws: Workspace) -> CorpusFacts:
     """Count the papers and their years."""
     years = (
         Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
-        if has_corpus(ws)
+        if ws.has_corpus
         else Counter()
     )
     known = sorted(year for year in years if year is not None)
     return CorpusFacts(years.total(), (known[0], known[-1]) if known else None, years[None])
-
-
-def has_corpus(ws: Workspace) -> bool:
-    """Whether there are any papers."""
-    return any(ws.corpus.glob("*.parquet"))
 
 
 def write_corpus_manifest(ws: Workspace) -> str:

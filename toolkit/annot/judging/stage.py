@@ -9,11 +9,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.records import Asked, Assessor, Assignment, Query, Source
-from annot.corpus.corpus_facts import has_corpus
-from annot.formats.query_papers import QUERY_PAPERS_FILE
-from annot.formats.trec import write_qrels
 from annot.judging.next_step import Facts, Next, next_step
-from annot.pools.selection.sheet import SHEET
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
 from annot.store.database import open_store
@@ -21,7 +17,6 @@ from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
-from annot.study.exports import DECISIONS_FILE
 from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import Outcome, outcome_of
@@ -121,7 +116,7 @@ class _Gathering:
 
     def facts(self) -> Facts:
         """All of them."""
-        stage, outcome, papers = self.stage, self.outcome, has_corpus(self.ws)
+        stage, outcome, papers = self.stage, self.outcome, self.ws.has_corpus
         planned = {query_id for query_id, _ in outcome.planned}
         pooled = {query.query_id for query in stage.queries if query.query_id in stage.documents}
         sent = projects.was_sent(self.session)
@@ -129,7 +124,7 @@ class _Gathering:
         found = Facts(
             papers=papers,
             unlabelled=papers and (not stage.labelled or ("facets" in self.made and not self._current("facets"))),
-            sheet=(self.ws.root / SHEET).is_file(),
+            sheet=self.ws.sheet.is_file(),
             queries=len(stage.queries),
             pooled=len(pooled),
             redraw=not stage.plan and "pool" in self.made and not self._current("pool"),
@@ -311,6 +306,11 @@ class _Gathering:
         }
 
     def _qrels_hold(self) -> bool:
+        # Only once there are all grades: until then the next step is known without these modules.
+        from annot.formats.query_papers import QUERY_PAPERS_FILE
+        from annot.formats.trec import write_qrels
+        from annot.study.exports import DECISIONS_FILE
+
         files = (self.ws.qrels, self.ws.exports / DECISIONS_FILE, self.ws.exports / QUERY_PAPERS_FILE)
         if not all(file.is_file() for file in files):
             return False

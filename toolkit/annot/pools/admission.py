@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from annot.base.errors import InputError
-from annot.base.records import Paper, Pool, Ranking
+from annot.base.records import MANUAL, Paper, Pool, Ranking
 from annot.corpus.corpus_facts import with_citations
 from annot.corpus.near_duplicates import passed_over
 from annot.formats.json_lines import json_lines
 from annot.pools.frozen_rankings import MANIFEST
 from annot.pools.near_duplicates import Alike
-from annot.pools.pooling import MANUAL, as_of, shares
+from annot.pools.pooling import as_of, shares
 from annot.store.papers import MANIFEST as CITATIONS
 from annot.store.papers import known_ids
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import MissingInput
-from annot.base.records import Pool
+from annot.base.records import CITED, Pool
 from annot.base.shards import Advance
-from annot.corpus.corpus_facts import has_corpus, papers_of
+from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
 from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pool_facts import first_difference
-from annot.pools.pooling import CITED, as_of
+from annot.pools.pooling import as_of
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.papers import known_ids
@@ -32,7 +32,7 @@ class Replayed:
     imported: int
     """Pools that do not tell how they were drawn; only what was added to them is looked at."""
     cited_since: int
-    """Citations of query papers that have come into the corpus since, by `citations add` or with new papers."""
+    """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
     cited_gone: int
     """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]
@@ -80,7 +80,7 @@ def recorded_pools(ws: Workspace) -> dict[str, Pool]:
 
 
 def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
-    if not admitted or not has_corpus(ws):
+    if not admitted or not ws.has_corpus:
         return {"cited_since": 0, "cited_gone": 0}
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
     there = known_ids(ws.corpus, set().union(*cites.values()))

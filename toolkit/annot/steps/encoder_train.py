@@ -26,7 +26,7 @@ from annot.ranking.systems.weights import EncoderWeights, Reading, digest_of
 from annot.study.workspace import Workspace, sha256_of, write_file
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
-"""What lies beside the weights: what they depend on, and how the loss went."""
+"""The files next to the weights: what they depend on, and how the loss went."""
 ALIGN_BY = "cosentbert"
 """Aspire's encoder of sentences (section 3.2.2)."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.corpus.corpus_facts import has_corpus
 from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import comparable_runs
@@ -38,7 +37,7 @@ def write(ws: Workspace) -> WrittenSheet:
     for case in error_cases(comparable_runs(snapshot), snapshot.outcome.qrels, relevant_from=relevant_from):
         cases.setdefault((case.query_id, case.doc_id), []).append(case)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
-    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if has_corpus(ws) else {}
+    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
     rows = [
         ErrorRow(
             *pair,

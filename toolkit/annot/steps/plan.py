@@ -21,6 +21,7 @@ from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
 from annot.store.database import Store, open_store
@@ -42,6 +43,16 @@ class Load:
     pairs: int
     repeats: int
     """Pairs of theirs that are asked a second time."""
+
+
+LOADS = Columns[Load](
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("pairs", lambda one: one.pairs),
+        Column("repeats", lambda one: one.repeats),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)

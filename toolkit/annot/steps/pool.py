@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MissingInput
-from annot.base.records import Advance, Draw, Pool, Query
+from annot.base.records import CITED, Advance, Pool, Query
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import (
@@ -27,12 +27,12 @@ from annot.pools.frozen_rankings import (
     lines_of,
     method_settings,
     needed,
+    rank_corpus,
     read_rankings,
     refuse_other_corpus,
     write_rankings,
 )
-from annot.pools.growth import PoolChange, pool_changes, refuse_growth
-from annot.pools.named_pools import papers_named
+from annot.pools.growth import PoolChange, papers_named, pool_changes, refuse_growth
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
@@ -44,15 +44,14 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
-from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, facts_of
-from annot.pools.pool_origins import drawn_rankings, passed_over
-from annot.pools.pooling import CITED, shares
-from annot.pools.ranked_corpus import rank_corpus
+from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, drawn_rankings, facts_of, passed_over
+from annot.pools.pooling import shares
 from annot.pools.replay import recorded_pools
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import told
 from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
-from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -75,6 +74,20 @@ class DrawnPool:
     """Documents that the pool did not have before."""
     leaving: int
     """Documents that it had and has no more."""
+
+
+BUILT = Columns[DrawnPool](
+    [Column("query paper", lambda one: one.paper_id)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("pool", lambda one: one.size),
+        Column("cited", lambda one: one.cited),
+        Column("cited, not in corpus", lambda one: one.cited_outside),
+        Column("exhausted methods", lambda one: " ".join(one.dry)),
+        Column("added", lambda one: one.added),
+        Column("leaving", lambda one: one.leaving),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +250,7 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """How the pool came about, in a line or two, and its documents."""
-    return told("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles, also=_also)
-
-
-def _also(draws: Iterable[Draw]) -> str:
-    return " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in draws)
+    return told("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:

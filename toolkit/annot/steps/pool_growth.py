@@ -10,29 +10,28 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import near
-from annot.base.records import Addition, Advance, Pool, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Advance, Pool, Ranking
 from annot.corpus.corpus_facts import papers_of
 from annot.measuring.engine_runs import take_in
 from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import write_pools
-from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
-from annot.pools.named_pools import papers_named
-from annot.pools.near_duplicates import near_duplicates
-from annot.pools.pool_design import recorded_designs
-from annot.pools.pool_versions import (
+from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, rank_corpus, read_rankings, write_rankings
+from annot.pools.growth import (
     Grown,
     GrownPool,
     grown_pools,
     is_guarded,
     made_now,
     next_version,
+    papers_named,
     queries_of,
     record_version,
     refuse_unasked,
     refuse_without_reason,
 )
-from annot.pools.pooling import CITED, MANUAL, as_of, extended
-from annot.pools.ranked_corpus import rank_corpus
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pooling import as_of, extended
 from annot.publishing.report.words import sentences
 from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS

@@ -8,10 +8,11 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.base.names import check_name, known_query
 from annot.base.records import Paper, Query
-from annot.corpus.corpus_facts import has_corpus, labels_of, papers_of
+from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
+from annot.publishing.report.tables import Column, Columns
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
@@ -33,6 +34,16 @@ class ListedQuery:
     title: str
     sentences: tuple[int, ...]
     paper_type: str | None
+
+
+QUERIES = Columns[ListedQuery](
+    [
+        Column("query", lambda one: one.query_id),
+        Column("year", lambda one: one.year),
+        Column("sentences", lambda one: ",".join(map(str, one.sentences))),
+        Column("title", lambda one: one.title),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,7 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
         queries = read_queries(session)
     # A query without sentences came with a file of judgements: its paper need not be here.
     found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
-    if has_corpus(ws):
+    if ws.has_corpus:
         found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
     listed = []
     for query in queries:

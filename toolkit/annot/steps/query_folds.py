@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper, Query
-from annot.corpus.corpus_facts import has_corpus
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
+from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -36,6 +36,17 @@ class Folds:
     """What two folds share, where somebody learns from one and is tested on the other."""
 
 
+def columns(facets: Sequence[str]) -> Columns[Fold]:
+    """How many papers a fold has, and how many queries of each facet."""
+    return Columns(
+        [Column("fold", lambda one: one.fold)],
+        [
+            Column("papers", lambda one: one.papers),
+            *each(facets, lambda one, facet: one.queries[facets.index(facet)]),
+        ],
+    )
+
+
 def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:
     """Draw `n` folds and put them on record; the same draw again changes nothing.
 
@@ -49,7 +60,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add`")
         chosen = ws.settings.seed if seed is None else seed
-        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
+        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if ws.has_corpus else {}
         folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
         splits = as_splits(queries, folds_drawn)
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}

@@ -70,29 +70,29 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errorsin_words(), Session(self._writing) as session, session.begin():
+        with self._errors_in_words(), Session(self._writing) as session, session.begin():
             session.connection()
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database as it was at the first look."""
-        with self._errorsin_words(), Session(self._engine) as session, session.begin():
+        with self._errors_in_words(), Session(self._engine) as session, session.begin():
             yield session
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
-        with self._errorsin_words(), self._engine.begin() as connection:
+        with self._errors_in_words(), self._engine.begin() as connection:
             return schema.version_of(connection)
 
     def migrate(self) -> None:
         """Bring the database to this program's version, one transaction for each migration."""
         for number in range(self.version() + 1, len(schema.MIGRATIONS) + 1):
-            with self._errorsin_words(), self._writing.begin() as connection:
+            with self._errors_in_words(), self._writing.begin() as connection:
                 schema.migrate(connection, number)
 
     @contextmanager
-    def _errorsin_words(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
+from sqlmodel import AutoString
 
 from annot.base.errors import InputError, StoreError
 from annot.store import schema
-from annot.store.models import TABLES, Listed
-from annot.store.rows import copy_rows
+from annot.store.models import TABLES, JsonList, copy_rows
 from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000
@@ -132,8 +132,8 @@ class _Kind(NamedTuple):
 
 
 def _kind(column: Column[Any]) -> _Kind:
-    holds_json = isinstance(column.type, JSON | Listed)
-    python = str if holds_json else column.type.python_type
+    holds_json = isinstance(column.type, JSON | JsonList)
+    python = str if holds_json or isinstance(column.type, AutoString) else column.type.python_type
     empty = (type(None),) if column.nullable else ()
     return _Kind((python, int, *empty) if python is float else (python, *empty), holds_json)
 

@@ -12,8 +12,7 @@ from sqlmodel import Session
 
 from annot.base.records import Asked
 from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow, table
-from annot.store.rows import insert_records, read_records
+from annot.store.models import QueryRow, insert_records, read_records, table
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the guidelines from then on, the oldest first."""
@@ -33,7 +32,7 @@ class SentGuidelines(NamedTuple):
     """Why they were changed, in the lead's words; None for the first."""
 
 
-class Shown(NamedTuple):
+class ShownGuidelines(NamedTuple):
     """What stood beside the tasks of one project."""
 
     by_task: Mapping[Asked, History]
@@ -91,7 +90,7 @@ def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, sin
         connection.execute(tasks.update().where(of_task).values(guidelines=bindparam("history")), changed)
 
 
-def read_shown(session: Session, project: int) -> Shown:
+def read_shown(session: Session, project: int) -> ShownGuidelines:
     """What stood beside each task of a project, and what was sent of each query's facet."""
     tasks, connection = table(TaskRow), session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.guidelines
@@ -101,7 +100,7 @@ def read_shown(session: Session, project: int) -> Shown:
         for facet, versions in read_guidelines(session).items()
     }
     queries = connection.execute(select(table(QueryRow).c.query_id, table(QueryRow).c.facet))
-    return Shown(
+    return ShownGuidelines(
         {Asked(*key): tuple(map(tuple, history)) for *key, history in rows},
         {query_id: by_facet.get(facet, ()) for query_id, facet in queries},
     )

@@ -21,8 +21,7 @@ from annot.base.errors import InputError
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import AssessorRow
-from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, table
-from annot.store.rows import check_known, field_names, in_chunks
+from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, check_known, field_names, in_chunks, table
 
 R = TypeVar("R", Judgement, Adjudication)
 
@@ -103,7 +102,7 @@ def _decides(revision: Sourced[R]) -> bool:
     return not flags or revision.ruling == WITHDRAWN or flags[0].startswith(SUPERSEDED)
 
 
-class Recorded(NamedTuple):
+class RecordedCount(NamedTuple):
     """What a recording did: rows of new annotations, new revisions of known ones, and those that stand already."""
 
     added: int
@@ -125,7 +124,7 @@ class Revisions(Generic[R]):
         self._key: Callable[[Sourced[R]], tuple[Any, ...]] = attrgetter(*names)
         """The values of the columns that make the line of a revision."""
 
-    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> Recorded:
+    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
         """Append what is new: a revision for each record whose content or payload differs from what was read last.
 
         An answer that does not stand and is given again is a revision, too. One that was last changed before the answer
@@ -163,9 +162,11 @@ class Revisions(Generic[R]):
             own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **own, "revision": number, "content_sha256": sha256})
         append_revisions(session, self._model, new)
-        return Recorded(added, len(new) - added, len(everything) - len(new))
+        return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
-    def record_gone(self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> Recorded:
+    def record_gone(
+        self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str
+    ) -> RecordedCount:
         """Append to these lines a revision without an answer that says why it was not found; an answer counts on.
 
         gone: what stands on the line, and the reason.

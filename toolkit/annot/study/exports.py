@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Qrel, Query
+from annot.base.records import Qrel, Query, without_ids
 from annot.formats.error_sheet import SHEET, read_error_sheet
 from annot.formats.json_lines import json_lines
 from annot.formats.judgement_lines import decided
@@ -21,11 +20,6 @@ from annot.study.workspace import Workspace, sha256_of, write_file, write_manife
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 EXPORTED = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
 """What is told of a judgement, beside its flags."""
-WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
-    (r"\baccount \S+,", "another account,"),
-    (r"\bannotation \d+", "a later annotation"),
-)
 HINT = "write them with `annot qrels`"
 SHORT_HINT = (
     "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave these pairs "
@@ -46,13 +40,6 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
-
-
-def without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
-    for pattern, words in WITHOUT_IDS:
-        flag = re.sub(pattern, words, flag)
-    return flag
 
 
 def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query]) -> tuple[Qrel, ...]:
@@ -99,7 +86,7 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
     if not outcome.decisions and not outcome.unjudgeable:
         raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
     faults = unfinished(outcome)

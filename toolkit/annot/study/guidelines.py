@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from annot.base.errors import FindingError, InputError
-from annot.labelstudio.controls import Screen
-from annot.labelstudio.screens import facets_screen, screen_of
 from annot.store.guidelines import SentGuidelines
 from annot.study import guidelines
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.labelstudio.controls import Screen
 
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
@@ -69,6 +71,8 @@ def packaged_facets() -> set[str]:
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
+    from annot.labelstudio.screens import facets_screen, screen_of
+
     if kind == "facets":
         return facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     words = ws.settings.release.reasons if kind == "adjudicate" else ws.settings.release.comments

@@ -72,6 +72,8 @@ class Workspace:
     exports = _Place("exports")
     runs = _Place("exports/runs")
     qrels = _Place("exports/qrels.txt")
+    sheet = _Place("queries.csv")
+    """The rating sheet where no other is named."""
     cache = _Place(CACHE)
     """What can be made again: token ids, trained word vectors, a local Label Studio."""
 
@@ -130,6 +132,11 @@ class Workspace:
         """The file of a SQLite database, absolute; None on PostgreSQL."""
         kind, _, path = self.database_url.partition(":///")
         return Path(path).absolute() if kind == "sqlite" else None
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether there are any papers."""
+        return any(self.corpus.glob("*.parquet"))
 
     @property
     def looks_whole(self) -> bool:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
-from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
+from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
 from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
@@ -21,10 +21,9 @@ from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.guidelines import Shown, read_shown
+from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
-from annot.study.exports import without_ids
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
@@ -193,7 +192,7 @@ def _collected(
     pulled: Sequence[PulledTask],
     ours: Mapping[str, Asked],
     sent: Set[Asked],
-    shown: Shown,
+    shown: ShownGuidelines,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     why_all: str | None,

@@ -83,12 +83,13 @@ class Pulled:
         unreachable = unreachable_finding(self.unreachable, command)
         if not self.lost or self.withdrawn:
             return unreachable
-        push = " and ".join(f"`{one}`" for one in sorted({one.push for one in self.lost}))
+        pushes = sorted({one.push for one in self.lost})
+        push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot answers restore --all`; {push} sends what is missing and unanswered",
+            f"`annot answers restore --all`; {push} what is missing and unanswered",
         )
         if unreachable is None:
             return lost

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
-from annot.measuring.agreement.coefficients import PERCENTAGES
 
 NONE = "–"
 
@@ -135,6 +134,9 @@ def measured(found: Estimate | Share, kind: Quantity) -> Number:
 
 def coefficient(name: str) -> Quantity:
     """The kind of an agreement coefficient, by its short name."""
+    # It imports numpy, which `annot status` does without.
+    from annot.measuring.agreement.coefficients import PERCENTAGES
+
     return PERCENTAGE if name in PERCENTAGES else COEFFICIENT
 
 

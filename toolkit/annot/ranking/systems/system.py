@@ -53,7 +53,7 @@ class System(ABC):
     candidate: str
     """What it sees of a candidate."""
     needs: str
-    """What has to be there beside the corpus; empty where nothing has."""
+    """What has to be there besides the corpus; empty if nothing has."""
 
     @abstractmethod
     def rank(self, inputs: SystemInputs) -> RankedPools:

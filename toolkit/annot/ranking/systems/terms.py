@@ -46,7 +46,7 @@ class TermSystem(System):
     def features(self, inputs: SystemInputs) -> Features:
         """Of LSA: the decomposition's rows, and the queries folded in."""
         if self.baseline != LSA:
-            # A dataclass with slots is made anew, and super() does not know it.
+            # A dataclass with slots is made again, and super() does not know it.
             return System.features(self, inputs)
         given, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
         return features_of(
