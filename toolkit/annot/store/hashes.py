@@ -24,9 +24,10 @@ from annot.store.models import (
     LINE,
     TABLES,
     FacetLabelsRow,
+    field_names,
+    insert_rows,
     table,
 )
-from annot.store.rows import field_names, insert_rows
 
 RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
 """What the append-only tables hold revisions of."""
