@@ -119,17 +119,17 @@ def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
 def test_a_folder_is_called_a_folder(study: Path) -> None:
     with pytest.raises(InputError, match="a folder, expected TREC qrels"):
         given_bytes(study, expected="TREC qrels")
-    for words in (("evaluate", "--against", "pools"), ("import", "judgements", "pools")):
+    for words in (("evaluate", "--against", "pools"), ("import", "--as", "judgements", "pools")):
         assert "a folder" in annot(*words, folder=study).message(), words
 
 
 def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
     (study / "latin.csv").write_bytes("Schöne Überschrift\n".encode("latin-1"))
-    found = annot("import", "judgements", "latin.csv", folder=study).message()
+    found = annot("import", "--as", "judgements", "latin.csv", folder=study).message()
     assert "below the line 'Schöne Überschrift'" in found
     assert "is not UTF-8" in found
     (study / "empty.csv").write_bytes(b"\n")
-    assert "found an empty file" in annot("import", "judgements", "empty.csv", folder=study).message()
+    assert "found an empty file" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()
 
 
 def test_the_listener_stands_any_caller(capfd: pytest.CaptureFixture[str]) -> None:

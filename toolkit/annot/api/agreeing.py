@@ -20,8 +20,8 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.values import to_json
 from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import interval_of, pooled_between
-from annot.measuring.agreement.ratings import POLICIES
 from annot.measuring.agreement.tables import agreement_table
 
 LEVELS = ("ordinal", "nominal", "interval")

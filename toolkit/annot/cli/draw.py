@@ -77,7 +77,7 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(built, table("pool.built", built.pools), built.notes)
+    return Answer(built, table(step.BUILT, built.pools), built.notes)
 
 
 @command("pool import")
@@ -146,6 +146,7 @@ def pool_add(
     origin of what was found by hand is `manual` everywhere. Once a method's papers are judged, `annot evaluate` shows
     the old scores beside the new ones.
     """
+    from annot.publishing.report import commands
     from annot.steps import pool_growth as step
 
     if method is None:
@@ -172,7 +173,7 @@ def pool_add(
                 advance=advance,
             )
     # All pools where nothing was added.
-    return Answer(grown, table("pool.added", [one for one in grown.pools if one.added] or grown.pools), grown.notes)
+    return Answer(grown, table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools), grown.notes)
 
 
 @command("pool show", csv=True)
@@ -189,12 +190,13 @@ def pool_show(
 
     The figures are sizes, what each method drew alone, how far methods overlap, and hubs.
     """
+    from annot.publishing.report import commands
     from annot.steps import pool as step
 
     if against is not None:
         refuse_beside("pool show --against", QUERY=query)
         differences = step.compare(ws, against)
-        return Answer(differences, table("pool.compared", differences), table="pool show --against")
+        return Answer(differences, table(commands.COMPARED_POOLS, differences), table="pool show --against")
     if query is not None:
         shown = step.show(ws, query)
         return Answer(shown.pool, step.describe(shown))

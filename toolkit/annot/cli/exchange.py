@@ -133,20 +133,28 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name where there are several."""
+    from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
+    from annot.judging.exchange.sending import SentProject
     from annot.judging.rounds.known import round_of
+    from annot.judging.rounds.labels import PulledLabels
+    from annot.publishing.report import commands
 
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
     for title, own in groupby(rows, key=lambda row: row.part):
-        part, several = parts[title], list(own)
-        block = "labels.pulled" if hasattr(several[0], "queries") else "people.pulled"
-        to_send, assigned, answered = part.columns
-        if hasattr(several[0], "sent"):
-            block, columns = "people.sent", [to_send]
+        several = list(own)
+        person = round_of(parts[title].round).person
+        to_send, assigned, answered = parts[title].columns
+        sent = [one for one in several if isinstance(one, SentProject)]
+        pulled = [one for one in several if isinstance(one, PulledProject)]
+        labels = [one for one in pulled if isinstance(one, PulledLabels)]
+        if sent:
+            tables[title] = table(commands.sent(person, to_send), sent)
+        elif labels:
+            tables[title] = table(commands.pulled_labels(person, assigned, answered), labels)
         else:
-            columns = [assigned, answered]
-        tables[title] = table(block, several, who=[round_of(part.round).person], pairs=columns)
+            tables[title] = table(commands.pulled(person, assigned, answered), pulled)
     if len(tables) < 2:
         return "".join(tables.values())
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())

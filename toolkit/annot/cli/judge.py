@@ -104,7 +104,7 @@ def plan_make(
         grow=grow,
         dry_run=dry_run,
     )
-    text = table("people.loads", made.loads)
+    text = table(step.LOADS, made.loads)
     return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
 
 
@@ -120,28 +120,26 @@ def status(
     ] = False,
 ) -> Answer:
     """Print how far the study is, from what has been pulled."""
+    from annot.steps import status as step
+
     if page + adjudication + returned > 1:
         raise typer.BadParameter("expected one of --page, --adjudication and --returned")
     if adjudication:
-        from annot.steps import adjudicate
-
-        settled = adjudicate.status(ws)
-        return Answer(settled, table("status.queries", settled), table="status --adjudication")
+        settled = step.adjudication(ws)
+        return Answer(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        text = table("status.returned", back) if back else "no pair was returned"
+        text = table(returns.RETURNED, back) if back else "no pair was returned"
         return Answer(back, text, returns.notes(back), table="status --returned")
-    from annot.steps import status as step
-
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         from annot.cli.exchange import status_page
 
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    return Answer(found, told("status", found=found), notes)
+    return Answer(found, told("status", found=found, progress=step.PROGRESS), notes)
 
 
 @command("forecast", csv=True)
@@ -251,11 +249,12 @@ group("answers", help="List answers that the server no longer has, or make them 
 @command("answers list", csv=True)
 def answers_list(ws: "Workspace") -> Answer:
     """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
+    from annot.publishing.report import commands
     from annot.steps import answers as step
 
     found = step.withdrawn(ws)
     text = (
-        table("people.withdrawn", found)
+        table(commands.WITHDRAWN, found)
         if found
         else "at the last pull, every answer on record was on the server as it was; all count"
     )
@@ -291,7 +290,7 @@ def comments(
     from annot.steps import comments as step
 
     found = step.listing(ws, since=since)
-    return Answer(found, table("people.comments", found) if found else "no comment")
+    return Answer(found, table(step.COMMENTS, found) if found else "no comment")
 
 
 @command("meeting")

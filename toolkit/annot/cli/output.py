@@ -6,13 +6,16 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from annot.base.errors import AnnotError, FindingError
 from annot.base.records import Advance
 from annot.cli.waiting import WAITING
+
+if TYPE_CHECKING:
+    from annot.publishing.report.tables import Columns, Row
 
 
 class Answer(NamedTuple):
@@ -58,11 +61,11 @@ def say(text: str) -> None:
     typer.echo(shown(text), err=True)
 
 
-def table(block: str, rows: Iterable[object], **values: object) -> str:
-    """A table for the terminal, as `tables.toml` declares it."""
+def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
+    """A table for the terminal."""
     from annot.publishing.report.terminal import printed
 
-    return printed(block, rows, **values)
+    return printed(columns, rows)
 
 
 def told(name: str, **values: object) -> str:

@@ -56,9 +56,10 @@ def assessor_list(
 
     if silent is not None:
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
-        return Answer(found, told("silent", found=found, days=silent), table="assessor list --silent")
+        text = told("silent", found=found, silent=step.SILENT, days=silent)
+        return Answer(found, text, table="assessor list --silent")
     people = step.listing(ws)
-    return Answer(people, table("people.list", people))
+    return Answer(people, table(step.PEOPLE, people))
 
 
 @command("assessor change", server=True)
@@ -113,7 +114,7 @@ def assessor_leave(
     from annot.steps import assessor_leaving as step
 
     found = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
-    return Answer(found, told("left", found=found, dry_run=dry_run))
+    return Answer(found, told("left", found=found, received=step.RECEIVED, dry_run=dry_run))
 
 
 @command("invite", server=True, alone=True)

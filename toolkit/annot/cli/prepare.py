@@ -31,7 +31,10 @@ def init(
     return Answer(made, told_of, made.notes)
 
 
-@command("corpus")
+group("corpus", help="Add papers, and print what the corpus holds.")
+
+
+@command("corpus show")
 def corpus_contents(ws: "Workspace") -> Answer:
     """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
     from annot.steps import corpus as step
@@ -63,26 +66,6 @@ def corpus_add(
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
     cleaned = sentences("commands.cleaned", cleanings=added.cleaned)
     return Answer(added, told("added", added=added, cleaned=cleaned, reported=step.REPORTED))
-
-
-group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")
-
-
-@command("citations add")
-def citations_add(
-    ws: "Workspace",
-    files: Annotated[
-        list[Path],
-        argument("Semantic Scholar's `citations`, two columns (citing, cited), or papers with their list."),
-    ],
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add who cites whom, and print how many citations were kept: those of papers in the corpus."""
-    from annot.steps import citations as step
-
-    with progress("reading citations") as advance:
-        added = step.add(ws, files, dry_run=dry_run, advance=advance)
-    return Answer(added, told("citations", added=added))
 
 
 @command("facets")
@@ -227,7 +210,7 @@ def query_list(ws: "Workspace") -> Answer:
     from annot.steps import query as step
 
     listed = step.listing(ws)
-    return Answer(listed, table("query.list", listed))
+    return Answer(listed, table(step.QUERIES, listed))
 
 
 @command("query folds")
@@ -245,4 +228,4 @@ def query_folds(
     from annot.steps import query_folds as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
+    return Answer(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)

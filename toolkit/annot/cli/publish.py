@@ -114,7 +114,7 @@ def release(
             dry_run=dry_run,
         )
     notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
-    return Answer(done, output.table("files.released", done.files.items()), notes)
+    return Answer(done, output.table(step.FILES, done.files.items()), notes)
 
 
 @command("trace", csv=True)

@@ -31,16 +31,17 @@ def run(
         for one in made
         if one.given_up
     )
-    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
+    return Answer(made, table(step.RUNS, made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)
 def run_list(ws: "Workspace | None") -> Answer:
     """Print every system: its family, its source, what it sees of query and candidate, and what it needs."""
+    from annot.publishing.report import commands
     from annot.steps import run as step
 
     systems = step.every_system()
-    return Answer(systems, table("files.systems", systems))
+    return Answer(systems, table(commands.SYSTEMS, systems))
 
 
 @command("run matches")
@@ -54,7 +55,7 @@ def run_matches(
     from annot.steps import run as step
 
     matched = step.matches(ws, run, query_id=query, doc_id=document)
-    return Answer(matched, table("files.matches", matched))
+    return Answer(matched, table(step.MATCHES, matched))
 
 
 @command("run import")

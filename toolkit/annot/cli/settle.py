@@ -89,7 +89,7 @@ def qrels(
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
+    text = table(step.grade_columns(written), written.grades.items())
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
     return Answer(written, f"{text}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}", written.notes)
 

@@ -47,7 +47,7 @@ def train_hide(
     from annot.steps import training as step
 
     hidden = step.hide(ws, share=share, dry_run=dry_run)
-    return Answer(hidden, table("training.hidden", hidden))
+    return Answer(hidden, table(step.HIDDEN_GOLD, hidden))
 
 
 @command("train report", csv=True)

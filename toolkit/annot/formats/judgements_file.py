@@ -146,6 +146,11 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
     return fields
 
 
+def has_columns(headings: Sequence[str]) -> bool:
+    """Whether each field that is required is found among the headings, by its known names."""
+    return all(_called(headings, NAMES[field]) for field in REQUIRED)
+
+
 def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     """The headings that are one of the names."""
     wanted = {plain(name) for name in names}

@@ -142,7 +142,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
     elsewhere = snapshot.judged_elsewhere
     days = {(judgement.judged_at or "")[:10] for judgement in counting}
     panel = panel_of(
@@ -159,7 +159,6 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         panel,
         repeats_of(outcome),
         papers=snapshot.papers,
-        coefficient=COEFFICIENTS["kappa_quadratic"],
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, told
-from annot.ranking.index import Advance, lsa_place, open_index, places_of, words_place
-from annot.ranking.index_inventory import Part, damaged, parts_of
+from annot.ranking.index import Advance, Part, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace
@@ -43,6 +43,16 @@ class Listed:
     bytes: int
     made: str
     used: bool
+
+
+PARTS = Columns[Listed](
+    [
+        Column("part", lambda one: one.name),
+        Column("made", lambda one: one.made),
+        Column("used", lambda one: one.used),
+    ],
+    [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
+)
 
 
 def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
@@ -83,7 +93,7 @@ def describe(built: BuiltIndex) -> str:
 
 def describe_parts(parts: tuple[Listed, ...]) -> str:
     """A table of parts, or that there are none."""
-    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index`"
+    return printed(PARTS, parts) or "the index is empty; make it with `annot index`"
 
 
 def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
@@ -92,7 +102,7 @@ def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
         return "nothing to remove: all of the index is used"
     size = in_words(sum(one.bytes for one in removed))
     verb = "would free" if dry_run else "freed"
-    return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
+    return f"{printed(PARTS, removed)}\n{verb} {size}"
 
 
 def clean(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:

@@ -12,6 +12,7 @@ from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
+from annot.publishing.report.tables import Column, Columns
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
@@ -33,6 +34,16 @@ class ListedQuery:
     title: str
     sentences: tuple[int, ...]
     paper_type: str | None
+
+
+QUERIES = Columns[ListedQuery](
+    [
+        Column("query", lambda one: one.query_id),
+        Column("year", lambda one: one.year),
+        Column("sentences", lambda one: ",".join(map(str, one.sentences))),
+        Column("title", lambda one: one.title),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)

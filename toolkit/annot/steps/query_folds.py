@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper, Query
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
+from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -33,6 +34,17 @@ class Folds:
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
     """What two folds share, where somebody learns from one and is tested on the other."""
+
+
+def columns(facets: Sequence[str]) -> Columns[Fold]:
+    """How many papers a fold has, and how many queries of each facet."""
+    return Columns(
+        [Column("fold", lambda one: one.fold)],
+        [
+            Column("papers", lambda one: one.papers),
+            *each(facets, lambda one, facet: one.queries[facets.index(facet)]),
+        ],
+    )
 
 
 def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:

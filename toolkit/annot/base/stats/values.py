@@ -21,7 +21,7 @@ clustered
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
     hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
-    `annot.measuring.assessor_effect.orders`
+    `annot.measuring.assessor_effect.rankings`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
 

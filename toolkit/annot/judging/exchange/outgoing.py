@@ -10,7 +10,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, LeakError
-from annot.base.records import Asked, Judgement, Paper, Query
+from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import Part
 from annot.judging.exchange.server_projects import marker_of
@@ -20,7 +20,6 @@ from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
-from annot.pools.pooling import MANUAL
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
 from annot.store.queries import read_queries

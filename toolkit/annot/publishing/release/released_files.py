@@ -165,7 +165,7 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
 
 
 def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """What the papers with a pool cite, as `annot citations add` reads it; no file where they cite nothing."""
+    """What the papers with a pool cite, as `annot import --as citations` reads it; no file where they cite nothing."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
     return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
 

@@ -36,6 +36,14 @@ class Column(Generic[Row]):
         return self.heading.lower().replace(" ", "_") if self.name is None else self.name
 
 
+@dataclass(frozen=True)
+class Columns(Generic[Row]):
+    """The columns of a table that stands alone in the terminal."""
+
+    names: Sequence[Column[Row]]
+    numbers: Sequence[Column[Row]] = ()
+
+
 def each(
     keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str
 ) -> list[Column[Row]]:

@@ -10,10 +10,11 @@ from typing import Any
 
 from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
-from annot.publishing.report import cells
+from annot.publishing.report import cells, commands
 from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.document import Table
-from annot.publishing.report.words import sentences, table
+from annot.publishing.report.tables import Columns, Row, table
+from annot.publishing.report.words import sentences
 
 UNLIMITED = 10_000
 """Columns, where the output goes into a file or another program."""
@@ -30,9 +31,9 @@ _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 _Lines = list[str]
 
 
-def printed(block: str, rows: Iterable[object], /, **values: Any) -> str:
-    """The table `section.key` as text for the terminal; "" where it has no row."""
-    return table_text(table(block, rows, **values))
+def printed(columns: Columns[Row], rows: Iterable[Row]) -> str:
+    """The table as text for the terminal; "" where it has no row."""
+    return table_text(table("", rows, columns.names, columns.numbers))
 
 
 def aligned(rows: Sequence[tuple[str, object]]) -> str:
@@ -56,14 +57,15 @@ def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
 
 
 def told(name: str, **values: Any) -> str:
-    """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
+    """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures.
+
+    `tables` are the columns of `commands`.
+    """
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
-    figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
-    words: dict[str, Any] = {
-        **{"aligned": aligned, "bar": bar, "sentences": sentences, "share_done": share_done, "table": printed},
-        **{"without_interval": without_interval, "wrapped": wrapped},
-    }
-    return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")
+    functions = [aligned, bar, sentences, share_done, without_interval, wrapped]
+    words = {one.__name__: one for one in (*functions, cells.estimate, cells.date, cells.coefficient)}
+    known = {**words, **kinds, "number": cells.number, "table": printed, "tables": commands, **values}
+    return render(f"{name}.txt.j2", known, overrides=None).rstrip("\n")
 
 
 def table_text(table: Table) -> str:

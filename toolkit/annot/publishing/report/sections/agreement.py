@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
-from annot.measuring.agreement.ratings import IN_WORDS
+from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Share, Undefined
-from annot.measuring.diagnosis.dawid_skene import MAX_STEPS
 from annot.measuring.diagnosis.drift import Drift, papers_needed
-from annot.measuring.diagnosis.items import order_of_hard
 from annot.measuring.diagnosis.overview import Diagnosed, Looked
+from annot.measuring.diagnosis.pairs import MAX_STEPS, order_of_hard
 from annot.publishing.report.cells import (
     COEFFICIENT,
     DISTANCE,

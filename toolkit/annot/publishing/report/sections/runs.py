@@ -16,7 +16,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
-from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.wordvectors import trained_on_few
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
