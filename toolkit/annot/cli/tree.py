@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("query folds", "prepare"),
         Listed("vectors add", "vectors"),
         Listed("vectors list", "vectors"),
-        Listed("index", "indexing"),
+        Listed("index", "vectors"),
     ),
     "Pool": (
         Listed("pool", "draw", EVERY_STUDY),
