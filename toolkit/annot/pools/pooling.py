@@ -214,13 +214,13 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
         wanted = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
         dry = len(wanted) < (addition.depth or 0)
     entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
-    standing = {entry.doc_id for entry in entries}
-    new = [doc_id for doc_id in wanted if doc_id not in standing]
+    current = {entry.doc_id for entry in entries}
+    new = [doc_id for doc_id in wanted if doc_id not in current]
     for doc_id in new:
         others = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
         also = tuple(draw for draw in others if draw.method != addition.method)
         entries.append(PoolEntry(doc_id, replace(had[doc_id], turn=len(entries) + 1), also))
-    pooled = {*standing, *new}
+    pooled = {*current, *new}
     brought = dict.fromkeys((*(doc_id for doc_id in addition.documents if doc_id in pooled), *new))
     return replace(
         pool,

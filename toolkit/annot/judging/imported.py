@@ -50,7 +50,7 @@ class ImportedJudgements:
     notes: tuple[str, ...]
 
 
-def bring_in(
+def import_judgements(
     ws: Workspace,
     rows: Sequence[FileJudgement],
     data: bytes,
