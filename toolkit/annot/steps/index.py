@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 from annot.ranking.index import Advance, Part, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
@@ -88,7 +88,7 @@ def listed(ws: Workspace) -> tuple[Listed, ...]:
 
 def describe(built: BuiltIndex) -> str:
     """What there is now, or would be."""
-    return told("indexed", built=built)
+    return rendered("indexed", built=built)
 
 
 def describe_parts(parts: tuple[Listed, ...]) -> str:
