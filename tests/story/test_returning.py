@@ -50,7 +50,7 @@ def next_task(study: Study, name: str) -> dict[str, Any]:
 
 def returned_rows(annot: Callable[..., Result]) -> list[tuple[str, str, str, str | None]]:
     rows = annot("status", "--returned", "--json").data
-    return [(row["doc_id"], row["standing"], row["before"], row["after"]) for row in rows]
+    return [(row["doc_id"], row["state"], row["before"], row["after"]) for row in rows]
 
 
 def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(study: Study) -> None:

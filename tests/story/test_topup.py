@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.records import MANUAL
 from annot.formats.trec import read_run
 from annot.judging import plan_on_record
 from annot.pools import replay
-from annot.pools.pooling import MANUAL
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly

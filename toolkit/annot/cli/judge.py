@@ -120,24 +120,19 @@ def status(
     ] = False,
 ) -> Answer:
     """Print how far the study is, from what has been pulled."""
-    from annot.steps.adjudicate import STANDING
-    from annot.steps.returns import RETURNED
+    from annot.steps import status as step
 
     if page + adjudication + returned > 1:
         raise typer.BadParameter("expected one of --page, --adjudication and --returned")
     if adjudication:
-        from annot.steps import adjudicate
-
-        settled = adjudicate.status(ws)
-        return Answer(settled, table(STANDING, settled), table="status --adjudication")
+        settled = step.adjudication(ws)
+        return Answer(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        text = table(RETURNED, back) if back else "no pair was returned"
+        text = table(returns.RETURNED, back) if back else "no pair was returned"
         return Answer(back, text, returns.notes(back), table="status --returned")
-    from annot.steps import status as step
-
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:

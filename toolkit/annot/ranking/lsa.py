@@ -25,9 +25,9 @@ from annot.base.storage import Blocks
 from annot.base.threads import in_threads
 from annot.ranking import tfidf
 from annot.ranking.corpus import Corpus
-from annot.ranking.counts import Sparse
-from annot.ranking.memory import OVERHEAD, gigabytes
+from annot.ranking.tokens import Sparse
 from annot.ranking.vectors import Vectors
+from annot.ranking.wordvectors import OVERHEAD, gigabytes
 
 DOCUMENTS = 5
 """Documents for each dimension."""

@@ -20,9 +20,8 @@ from annot.base.threads import Each, in_threads
 from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
-from annot.ranking.counts import Sparse
 from annot.ranking.dense import VectorSource
-from annot.ranking.tokens import Field, Rule
+from annot.ranking.tokens import Field, Rule, Sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 

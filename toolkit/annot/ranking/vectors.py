@@ -33,9 +33,8 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking
 from annot.base.storage import strings_in, strings_of
 from annot.base.threads import Each, in_threads
-from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, VectorSource, search
-from annot.ranking.tokens import Strings, numbers
+from annot.ranking.tokens import BLOCK, Strings, numbers
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]

@@ -16,7 +16,7 @@ from annot.pools import replay
 from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import told
-from annot.ranking.index_inventory import faults_of
+from annot.ranking.index import faults_of
 from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside

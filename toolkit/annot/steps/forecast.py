@@ -9,7 +9,7 @@ from statistics import mean
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
-from annot.base.records import Pool, Query, Ranking
+from annot.base.records import CITED, Pool, Query, Ranking
 from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
@@ -35,7 +35,6 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.pools.pooling import CITED
 from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
 from annot.publishing.report.forecast import describe as describe
 from annot.publishing.report.tables import Column, Columns
@@ -277,16 +276,16 @@ def pools(
     settings = ws.settings
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
-        standing = read_pools(session)
+        current = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
     usual = overridden(
-        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
+        usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)
-    rankings = read_rankings(ws, needed(designs, standing))
-    alike = near_duplicates(ws, keep=False, advance=advance)
-    now = admissions(ws, query_papers, rankings, alike=alike, standing=standing)
+    rankings = read_rankings(ws, needed(designs, current))
+    duplicates = near_duplicates(ws, keep=False, advance=advance)
+    now = admissions(ws, query_papers, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
@@ -295,7 +294,7 @@ def pools(
 
     def of_depth(depth: int) -> DesignedPools:
         deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
-        found = draw_pools(rankings, deep, admitted, standing=standing)
+        found = draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(found, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
@@ -312,7 +311,7 @@ def pools(
             mean=mean(sizes),
             largest=max(sizes),
             pairs=len(pairs),
-            new=len(pairs - _pairs(standing.values(), queries)),
+            new=len(pairs - _pairs(current.values(), queries)),
             judgements=judgements,
             dry=sum(bool(pool.dry) for pool in found),
             hours=hours,

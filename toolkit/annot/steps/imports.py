@@ -23,7 +23,7 @@ from annot.formats.relish import read_relish
 from annot.formats.spreadsheet import decoded
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.formats.trec import read_qrels
-from annot.judging.brought_in import ImportedJudgements, bring_in, refuse_other_work
+from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
@@ -108,7 +108,7 @@ def judgements_from(
     """
     data = _bytes_of(file, ws, facet, expected="CSV or JSON Lines")
     rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
-    return bring_in(ws, rows, data, name=str(file), facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+    return import_judgements(ws, rows, data, name=str(file), facet=facet, adjudicators=adjudicators, dry_run=dry_run)
 
 
 def export_from(
@@ -129,7 +129,9 @@ def export_from(
     data = _bytes_of(file, ws, facet, expected="an export of Label Studio in JSON")
     scale = ws.settings.scale.names
     rows = read_export(data, name=str(file), keys=keys, grades=grades_named(grades, scale), scale=scale)
-    return bring_in(ws, rows, data, name=f"{file} task", facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+    return import_judgements(
+        ws, rows, data, name=f"{file} task", facet=facet, adjudicators=adjudicators, dry_run=dry_run
+    )
 
 
 def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) -> bytes:
@@ -166,17 +168,17 @@ def grades_from(
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
     data = b"".join(file.read_bytes() for file in files)
-    brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
+    imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
     return ImportedGrades(
-        queries=brought.queries,
+        queries=imported.queries,
         pairs=len(rows),
         grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=(*brought.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
+        notes=(*imported.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
     )
 
 

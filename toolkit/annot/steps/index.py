@@ -13,8 +13,7 @@ from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, told
-from annot.ranking.index import Advance, lsa_place, open_index, places_of, words_place
-from annot.ranking.index_inventory import Part, damaged, parts_of
+from annot.ranking.index import Advance, Part, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace

@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace
 LONGEST_WHY = 300
 """Characters: two lines above the pair."""
 
-Standing = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
+State = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ReturnedPair:
     assessor: str
     why: str
     returned_at: str
-    standing: Standing
+    state: State
     before: str
     """The first answer: a grade, or `cannot judge`."""
     after: str | None
@@ -51,7 +51,7 @@ RETURNED = Columns[ReturnedPair](
         Column("query", lambda one: one.query_id),
         Column("document", lambda one: one.doc_id),
         Column("assessor", lambda one: one.assessor),
-        Column("standing", lambda one: one.standing),
+        Column("state", lambda one: one.state),
         Column("first answer", lambda one: one.before),
         Column("new answer", lambda one: one.after or ""),
         Column("returned at", lambda one: one.returned_at),
@@ -185,22 +185,22 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     def told(one: Returned) -> ReturnedPair:
         before = answers.get((one.asked._replace(occasion=1), one.assessor))
         after = answers.get((one.asked, one.assessor))
-        standing: Standing = "answered" if after else "waiting"
+        state: State = "answered" if after else "waiting"
         if after is None and (one.pair in outcome.adjudications or one.pair in outcome.unjudgeable):
-            standing = "adjudicated meanwhile"
+            state = "adjudicated meanwhile"
         elif after is None and (one.assessor, one.asked) not in sent:
-            standing = "not sent yet"
+            state = "not sent yet"
         facts = {
             name: value for name, value in asdict(one).items() if name not in ("occasion", "withdrawn_at", "contested")
         }
-        return ReturnedPair(**facts, standing=standing, before=_answer(before) or "none", after=_answer(after))
+        return ReturnedPair(**facts, state=state, before=_answer(before) or "none", after=_answer(after))
 
     return tuple(map(told, sorted(outcome.returned, key=lambda one: (one.returned_at, one.asked))))
 
 
 def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
     """How to take back what is not answered."""
-    waiting = [one for one in listed if one.standing in ("not sent yet", "waiting")]
+    waiting = [one for one in listed if one.state in ("not sent yet", "waiting")]
     if not waiting:
         return ()
     first = waiting[0]

@@ -27,10 +27,10 @@ from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
-from annot.ranking.small_corpora import trained_on_few
 from annot.ranking.systems import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.system import System
+from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers

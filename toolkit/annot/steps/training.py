@@ -21,7 +21,7 @@ from annot.judging.trial_answers import (
     hidden_gold_of,
     training_of,
 )
-from annot.judging.trials.training import assigned, draw_gold, draw_hidden
+from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, trials

@@ -18,10 +18,18 @@ from annot.base.templating import counted
 from annot.formats.vector_blocks import Tally
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
-from annot.ranking.coverage import Coverage, measure
 from annot.ranking.dense import Metric
 from annot.ranking.encoding import Encoding, weights_folder
-from annot.ranking.given_vectors import SEMANTIC_SCHOLAR, Form, KeptRows, WordsForm, blocks_of, read_word_vectors
+from annot.ranking.given_vectors import (
+    SEMANTIC_SCHOLAR,
+    Coverage,
+    Form,
+    KeptRows,
+    WordsForm,
+    blocks_of,
+    coverage_of,
+    read_word_vectors,
+)
 from annot.ranking.index import open_index
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.systems.abstracts import SYSTEMS
@@ -167,7 +175,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = measure(index.inputs.corpus, read.vectors, most=LACKING)
+            coverage = coverage_of(index.inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         wordvectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape

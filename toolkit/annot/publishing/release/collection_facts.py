@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.base.records import Source
+from annot.base.records import CITED, Source
 from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import CorpusFacts
@@ -24,8 +24,8 @@ from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.agreement.summaries import AgreementTable, Summary
-from annot.pools.pool_origins import PoolOrigins
-from annot.pools.pooling import CITED, as_of, versions_of
+from annot.pools.pool_facts import PoolOrigins
+from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.publishing.report.reasons import summaries_of

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from annot.corpus.facets.scores import ConfidentScore, LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.planning.checking import Overlap as PlanOverlap
+    from annot.judging.planning.checking import PlannedTogether
     from annot.judging.progress import RunningFigure
     from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
+    from annot.pools.growth import GrownPool
     from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
-    from annot.pools.pool_versions import GrownPool
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
@@ -99,7 +99,7 @@ WITHDRAWN: Columns[Withdrawn] = Columns(
     ],
     [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
 )
-PLAN_OVERLAPS: Columns[PlanOverlap] = Columns(
+PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )

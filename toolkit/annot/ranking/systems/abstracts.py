@@ -23,9 +23,8 @@ from annot.ranking.vectors import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AbstractSystem(System):
-    """Its vectors come from a folder, or from these weights; None where a folder is all there is."""
+    """Its vectors come from a folder, or from its weights; without weights a folder is all there is."""
 
-    weights: EncoderWeights | None
     lacks: str = ""
     """What the weights lack of the system as published; empty where they lack nothing."""
 

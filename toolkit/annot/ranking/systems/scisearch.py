@@ -84,7 +84,7 @@ class SciSearchSystem(System):
 
 def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
     needs = f"{'torch, grades, and ' if loss else ''}the features that annot.toml names"
-    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, loss, protocol)
+    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss, protocol)
 
 
 SYSTEMS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from annot.pools.pooling import CITED, shares, versions_of
+from annot.base.records import CITED
+from annot.pools.pooling import shares, versions_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import SHARE, number
 from annot.publishing.report.document import Figure, Section, Table

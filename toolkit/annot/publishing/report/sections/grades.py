@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.records import CITED
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.measuring.agreement.tables import TOGETHER
-from annot.pools.pooling import CITED
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured, number
 from annot.publishing.report.document import Figure, Section, Table
