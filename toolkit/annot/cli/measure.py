@@ -73,7 +73,8 @@ def evaluate(
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
     table_of = "evaluate --per-query" if per_query else ""
-    return Answer(evaluation_data(evaluated), text, [*evaluated.notes, *written], table=table_of)
+    notes = [*evaluated.notes, *written]
+    return Answer(evaluation_data(evaluated), text, notes, table=table_of, records=evaluated)
 
 
 @command("assessor-effect", csv=True)

@@ -31,6 +31,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.api.tidy.TABLES` where that is not the command's."""
+    records: Any = None
+    """What --csv is made of where that is not the data."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
@@ -91,7 +93,7 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text
 
-        text = csv_text(answer.table or command, to_json(answer.data))
+        text = csv_text(answer.table or command, answer.data if answer.records is None else answer.records)
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))

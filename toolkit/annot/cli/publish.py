@@ -39,12 +39,13 @@ def report(
     out: OutOption = None,
 ) -> Answer:
     """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
+    from annot.publishing.report.tables import data_of
     from annot.publishing.report.terminal import table_text
     from annot.steps import report as step
 
     if table is not None:
         found = step.table(ws, table)
-        return Answer(found, table_text(found), name="report --table")
+        return Answer(data_of(found), table_text(found), name="report --table")
     written = step.write(ws, out=out)
     return Answer(written, str(written.path))
 

@@ -105,7 +105,7 @@ def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     texts = {
         "tex": latex(made),
         "md": markdown(made),
-        "csv": csv_text("evaluate --out", data),
+        "csv": csv_text("evaluate --out", evaluated),
         "json": json.dumps(data["comparison"], indent=2, ensure_ascii=False) + "\n",
         "svg": drawing(evaluated).svg.wide,
     }

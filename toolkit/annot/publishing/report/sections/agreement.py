@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from annot.base.stats.values import Undefined, Value
@@ -156,9 +157,10 @@ def headline(found: AgreementTable) -> Table:
     )
 
 
-def all_coefficients(found: AgreementTable) -> Table:
-    """Every statistic of every coefficient, a row each."""
-    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(_shown(found)) for name in one.of]
+def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+    """Every statistic of every coefficient, a row each; of the groups that are shown, or of these."""
+    shown = _shown(found) if groups is None else groups
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in one.of]
     return _table(
         "all-coefficients",
         found,
@@ -170,18 +172,25 @@ def all_coefficients(found: AgreementTable) -> Table:
             Column("", lambda one: one.name, "coefficient"),
         ],
         [
-            Column("Median", lambda one: _figure(one.name, one.of)),
-            Column("Mean", lambda one: _figure(one.name, one.of, "mean")),
-            Column("Q1", lambda one: _figure(one.name, one.of, "q1")),
-            Column("Q3", lambda one: _figure(one.name, one.of, "q3")),
+            Column("Median", lambda one: _statistic(one, "median")),
+            Column("Mean", lambda one: _statistic(one, "mean")),
+            Column("Q1", lambda one: _statistic(one, "q1")),
+            Column("Q3", lambda one: _statistic(one, "q3")),
             Column("Queries", lambda one: _of_all(one.summary), ""),
             Column("Pairs", lambda one: one.summary.n_pairs, ""),
-            Column("Pooled", lambda one: _figure(one.name, one.of, "pooled")),
+            Column("Pooled", lambda one: _statistic(one, "pooled")),
             Column("Pooled pairs", lambda one: one.summary.n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
     )
+
+
+def _statistic(one: _Coefficient, statistic: str) -> Number:
+    whole = statistic == "pooled"
+    queries = one.group.n_queries if whole else one.summary.n_queries
+    pairs = one.summary.n_pairs_pooled if whole else one.summary.n_pairs
+    return replace(_figure(one.name, one.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
 def _of_all(one: Summary) -> str:
@@ -202,7 +211,7 @@ def by_query(found: AgreementTable) -> Table:
         ],
         [
             *each(
-                found.titles,
+                found.queries[0].before if found.queries else (),
                 lambda one, name: number(one.values[name], coefficient(name)),
                 lambda name: found.titles[name] if name in found.headline else "",
             ),
@@ -213,23 +222,24 @@ def by_query(found: AgreementTable) -> Table:
     )
 
 
-def adjudicated(found: AgreementTable) -> Table:
-    """What adjudication had to do, a row a facet."""
+def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+    """What adjudication had to do, a row a facet; of the groups that are shown, or of these."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     notes = sentences("agreement.by_policy", pairs=together) if together else ()
     return _table(
         "adjudicated",
         found,
-        _shown(found),
+        _shown(found) if groups is None else groups,
         [Column("Facet", lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
-            Column("Share disputed", lambda group: _share(group.disputed)),
+            Column("Share disputed", lambda group: _share(group.disputed), "disputed_share pooled"),
+            Column("", lambda group: _share(group.disputed, "mean"), "disputed_share mean"),
             Column("Pairs graded twice", lambda group: group.n_pairs),
             Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
-            Column("Share overruled", lambda group: _share(group.overruled)),
-            Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
+            Column("Share overruled", lambda group: _share(group.overruled), "overruled_share pooled"),
+            Column("Mean over queries", lambda group: _share(group.overruled, "mean"), "overruled_share mean"),
             Column("Queries", lambda group: group.overruled.n_queries),
         ],
         caption="agreement.adjudicated",
@@ -322,7 +332,8 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
-    return number(value, kind, (summary.intervals or {}).get(statistic))
+    found = number(value, kind, (summary.intervals or {}).get(statistic))
+    return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
 
 
 def _counts(study: Study) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Undefined
@@ -169,12 +169,13 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
             ],
             [
                 Column("Difference", lambda one: number(one.difference, POINTS, one.interval), "value"),
-                Column("d", lambda one: number(one.effect, EFFECT), "effect"),
+                Column("d", lambda one: number(one.effect, EFFECT), ""),
                 Column("", lambda one: number(one.p_value, P), "p_value"),
                 Column("p", lambda one: number(one.p_corrected, P), "p_corrected"),
                 Column("p (Holm)", lambda one: number(one.p_holm, P), "p_holm"),
                 Column("p (Tukey)", lambda one: number(one.p_tukey, P), "p_tukey"),
                 Column("p (t)", lambda one: number(one.p_t, P), "p_t"),
+                Column("", lambda one: number(one.effect, EFFECT), "effect"),
                 Column("Holds", lambda one: one.holds),
             ],
             caption="runs.comparisons",
@@ -225,7 +226,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         facets = list(dict.fromkeys(line.facet for line in lines))
         yield of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
         if per_query:
-            yield of_queries(evaluated, convention)
+            yield of_queries(evaluated, convention, evaluated.evaluations)
 
 
 def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]) -> Table:
@@ -253,13 +254,9 @@ def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]
     )
 
 
-def of_queries(evaluated: Evaluated, convention: str) -> Table:
-    """Every measure of every run on every query by one convention."""
-    rows = [
-        (tag, query)
-        for tag, by_convention in evaluated.evaluations.items()
-        for query in by_convention[convention].queries
-    ]
+def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Table:
+    """Every measure of these runs on every query by one convention."""
+    rows = [(tag, query) for tag in tags for query in evaluated.evaluations[tag][convention].queries]
     return table(
         f"queries-{convention}",
         rows,
