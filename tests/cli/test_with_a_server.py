@@ -165,7 +165,7 @@ def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path]
     every = annot_done("pull", "--json", folder=folder)
     assert [(one["part"], one["assessor"]) for one in every.data["assessors"]] == [("adjudication", "j1")]
     pulled = annot_done("pull", "adjudication", "--json", folder=folder)
-    assert json.loads(pulled.stdout)["command"] == "pull adjudication"
+    assert json.loads(pulled.stdout)["command"] == "pull"
     assert [(one["assessor"], one["assigned"], one["judged"]) for one in pulled.data["assessors"]] == [
         ("j1", disputes, 0)
     ]
