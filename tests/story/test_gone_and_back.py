@@ -226,6 +226,6 @@ def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_
         pulled = annot_done("pull", "judging", folder=study.folder)
         assert "1 answer(s) changed after their pair was adjudicated" in pulled.stderr
         assert " ".join(settled) in pulled.stderr
-    assert annot_done("status", "--json", folder=study.folder).data["overtaken"] == 1
+    assert annot_done("status", "--json", folder=study.folder).data["changed_after_adjudication"] == 1
     assert "1 answer changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout
     assert counting(study) == complete.counting | {(*settled, "a1"): 1}

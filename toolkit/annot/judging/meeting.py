@@ -142,7 +142,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         ),
         held_back=len(held_back),
         without_moment=len(whole) - len(timed),
-        unexplained=unexplained_of(outcome.adjudications, outcome.standing),
+        unexplained=unexplained_of(outcome.adjudications, outcome.current),
         agreement=_agreement(snapshot, whole, period),
         before=_agreement(snapshot, whole, timed.keys() - period),
     )

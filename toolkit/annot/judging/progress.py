@@ -294,7 +294,7 @@ def by_day(
         return {name: _person(moments, days) for name, moments in sorted(found.items())}
 
     ends: dict[Pair, list[datetime | None]] = {}
-    for judgement in outcome.standing:
+    for judgement in outcome.current:
         if judgement.counts:
             ends.setdefault(judgement.pair, []).append(local(changed_at.get(judgement) or judgement.judged_at))
     not_complete = {*outcome.incomplete, *outcome.waiting}

@@ -165,7 +165,7 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
     for sourced in history:
         answer = sourced.record
         # Those of earlier revisions differ at least in their number.
-        counts = not answer.flags and (answer in outcome.standing or answer in outcome.repeats)
+        counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
         repeat = answer.asked in {known.asked for known in outcome.repeats if known.assessor == answer.assessor}
         own = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
         yield _said(sourced, person=answer.assessor, role="assessor", **own)

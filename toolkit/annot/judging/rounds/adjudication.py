@@ -182,7 +182,7 @@ def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:
 
 def _unexplained(outcome: Outcome) -> Iterator[str]:
     """A word for the lead where an adjudicator left out what the release publishes."""
-    found = unexplained_of(outcome.adjudications, outcome.standing)
+    found = unexplained_of(outcome.adjudications, outcome.current)
     missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
     if told := " and ".join(f"{count} {what}" for count, what in missing if count):
         yield (

@@ -32,7 +32,7 @@ from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.exports import export_judgements
 from annot.study.guidelines import to_send
-from annot.study.outcome import Outcome, answered_of, outcome_of, overtaken_of, told_overtaken
+from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
@@ -123,10 +123,10 @@ class JudgingRound(Round):
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
-            overtaken = told_overtaken(overtaken_of(session))
+            changed = changes_in_words(changed_after_adjudication(session))
             left = _open(session, outcome)
         export_judgements(ws, outcome)
-        return Afterwards([overtaken] if overtaken else [], left)
+        return Afterwards([changed] if changed else [], left)
 
     def still_open(self, ws: Workspace, store: Store) -> int:
         """Planned judgements without an answer, and pairs that were returned and wait."""
