@@ -8,14 +8,14 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report.cells import HOURS, MEAN, number
 from annot.publishing.report.tables import Column, Columns, each
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 
 
 def describe(seen: Look, *, all_queries: bool) -> str:
     """The look in blocks; of the queries those under way, or all of them."""
     begun = [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
     under_way = [query for query in begun if query.complete < query.pairs]
-    return told(
+    return rendered(
         "forecast",
         seen=seen,
         people=_assessors(seen),

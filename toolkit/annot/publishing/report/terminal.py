@@ -55,7 +55,7 @@ def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
     return "\n".join(sentences("commands.estimates_without", why=list(why.items())))
 
 
-def told(name: str, **values: Any) -> str:
+def rendered(name: str, **values: Any) -> str:
     """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures.
 
     `tables` are the columns of `commands`.

@@ -14,7 +14,7 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, 
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Row, each, table
@@ -36,7 +36,7 @@ class _OfQuery(NamedTuple):
     values: Mapping[str, Value]
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
@@ -55,24 +55,24 @@ def body(study: Study) -> Section:
                 sentence("agreement.drawn", drawn=drawn, of=len(found.queries)),
             ),
         )
-    return Section("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
+    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
     told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
-    yield Section("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
+    yield Chapter("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Section("binarised", "Agreement on a grade or higher", (), blocks, told)
+        yield Chapter("binarised", "Agreement on a grade or higher", (), blocks, told)
     if versions := agreement_by_guidelines(study.snapshot):
         told = sentences("agreement.guidelines_method")
-        yield Section("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
-    yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
+        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
+    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
+    yield Chapter("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
 
 
 def differences(study: Study) -> Iterator[Table]:

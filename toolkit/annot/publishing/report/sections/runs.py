@@ -11,7 +11,7 @@ from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
@@ -25,15 +25,15 @@ TRAINED = ": trained on what it is tested on"
 LIKE_CHANCE_TOLD = ": not better than chance"
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """The runs by the measure that decides, best first, and which differences hold."""
     evaluated = study.evaluated
     if isinstance(evaluated, Undefined) or best(evaluated) is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
-        return Section("runs", TITLE, sentences("runs.none", reason=reason))
+        return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
     told += sentences("runs.few_abstracts", few=trained_on_few({run.tag: run.facts for run in study.snapshot.runs}))
-    return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
+    return Chapter("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
 def best_line(evaluated: Evaluated) -> str:
@@ -184,7 +184,7 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
         )
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """Every measure of every run, and how the runs were made."""
     evaluated = study.evaluated
     if isinstance(evaluated, Undefined):
@@ -192,7 +192,7 @@ def appendix(study: Study) -> Iterator[Section]:
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
-    yield Section("measures", "Runs: every measure", (), blocks, told)
+    yield Chapter("measures", "Runs: every measure", (), blocks, told)
 
 
 def settings(study: Study) -> Iterator[Table]:
