@@ -225,7 +225,7 @@ def query_folds(
 
     A paper and its near-copies are in one fold.
     """
-    from annot.steps import query_folds as step
+    from annot.steps import query as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
     return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.moments import moment_of
+from annot.base.names import moment_of
 from annot.base.records import Judgement
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.measured import agreement_of

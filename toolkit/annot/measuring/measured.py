@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking
-from annot.base.stats.rounding import rounding
+from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable

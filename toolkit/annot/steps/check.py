@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.records import Advance
-from annot.formats.irds import dataset_id
+from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
 from annot.pools import replay

@@ -17,7 +17,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
-from annot.formats.cleaned import CleanedCounts, counts_of
+from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy

@@ -13,7 +13,7 @@ from annot.publishing.report.tables import Column, Columns, each
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, PoolEntry
-    from annot.corpus.facets.scores import ConfidentScore, LabelScore
+    from annot.corpus.facets.training import ConfidentScore, LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import PlannedTogether
