@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annot.publishing.report.tables import Columns, Row
 
 
-class Answer(NamedTuple):
+class Output(NamedTuple):
     """What a command found."""
 
     data: Any
@@ -31,6 +31,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.api.tidy.TABLES` where that is not the command's."""
+    records: Any = None
+    """What --csv is made of where that is not the data."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
@@ -68,14 +70,14 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
     return printed(columns, rows)
 
 
-def told(name: str, **values: object) -> str:
+def rendered(name: str, **values: object) -> str:
     """The text of a command's template, `NAME.txt.j2`."""
     from annot.publishing.report import terminal
 
-    return terminal.told(name, **values)
+    return terminal.rendered(name, **values)
 
 
-def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:
+def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -> None:
     """Notes to stderr; to stdout the text, or the versioned JSON object that carries the data, or its table as CSV."""
     from annot.base.stats.values import to_json
 
@@ -91,7 +93,7 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text
 
-        text = csv_text(answer.table or command, to_json(answer.data))
+        text = csv_text(answer.table or command, answer.data if answer.records is None else answer.records)
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))

@@ -12,8 +12,7 @@ from annot.base.names import file_name
 from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.judgement_lines import pool_lines
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import FILE, Admission, Barred, admissions, recorded_admissions
 from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, rankings_manifest
@@ -30,7 +29,7 @@ def draw_pools(
     designs: Mapping[str, PoolDesign],
     admitted: Mapping[str, Admission],
     *,
-    standing: Mapping[str, Pool],
+    current: Mapping[str, Pool],
 ) -> list[Pool]:
     """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
 
@@ -38,7 +37,7 @@ def draw_pools(
     """
     found = []
     for paper_id, design in designs.items():
-        additions = standing[paper_id].additions if paper_id in standing else ()
+        additions = current[paper_id].additions if paper_id in current else ()
         _refuse_twice(paper_id, design, additions)
         own = admitted[paper_id]
         with_cited = CITED in design.methods
@@ -86,8 +85,8 @@ def admitted_to(
     found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
     if untold := sorted(paper_ids - found.keys()):
         papers = papers_of(ws, untold)
-        alike = near_duplicates(ws, keep=False, advance=advance)
-        found |= admissions(ws, papers, rankings, alike=alike, standing=recorded)
+        duplicates = near_duplicates(ws, keep=False, advance=advance)
+        found |= admissions(ws, papers, rankings, duplicates=duplicates, current=recorded)
     return found
 
 
@@ -103,8 +102,8 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     if sources := {one.citations_sha256 for one in recorded_admissions(ws).values() if one.citations_sha256}:
         # Of pools that were drawn before and after citations were added, those from before are named.
         now = ws.corpus / CITATIONS
-        current = sha256_of(now) if now.is_file() else ""
-        inputs[f"corpus/{CITATIONS}"] = min(sources - {current}, default=current)
+        latest = sha256_of(now) if now.is_file() else ""
+        inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     vouched = [*files, admission] if admission.is_file() else files
     write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
@@ -164,16 +163,16 @@ def put_judged_pools(
     for row in rows:
         if (paper_id := queries[row.query].paper_id) in with_text:
             documents.setdefault(paper_id, {})[row.document] = None
-    standing, hashes = read_pools(session), read_rankings_sha256(session)
+    current, hashes = read_pools(session), read_rankings_sha256(session)
     outside = 0
     for paper_id, judged in documents.items():
-        before = standing.get(paper_id)
+        before = current.get(paper_id)
         entries = before.entries if before else ()
         new = judged.keys() - {entry.doc_id for entry in entries}
         if before and before.methods != (METHOD,):
             outside += len(new)
             continue
-        standing[paper_id] = Pool(
+        current[paper_id] = Pool(
             paper_id=paper_id,
             mode="blocks",
             per_method=None,
@@ -186,5 +185,5 @@ def put_judged_pools(
             entries=(*entries, *(PoolEntry(doc, Draw(METHOD, None, None, None)) for doc in judged if doc in new)),
         )
         hashes.setdefault(paper_id, METHOD)
-    replace_pools(session, standing.values(), rankings_sha256=hashes)
+    replace_pools(session, current.values(), rankings_sha256=hashes)
     return outside

@@ -38,11 +38,9 @@ class PoolChange(NamedTuple):
     leaving: tuple[str, ...]
 
 
-def pool_changes(
-    standing: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]
-) -> dict[str, PoolChange]:
+def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]) -> dict[str, PoolChange]:
     """By query, the documents that a pool did not have before, and those that it has no more."""
-    before = {paper_id: [entry.doc_id for entry in pool.entries] for paper_id, pool in standing.items()}
+    before = {paper_id: [entry.doc_id for entry in pool.entries] for paper_id, pool in current.items()}
     after = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in drawn}
     changes = {}
     for query in queries:
@@ -99,9 +97,9 @@ class Grown:
         return sum(len(pool.queries) * len(pool.added) for pool in self.pools)
 
 
-def next_version(standing: Mapping[str, Pool]) -> int:
+def next_version(current: Mapping[str, Pool]) -> int:
     """The number of the version that is to come."""
-    return 1 + max((one.version for pool in standing.values() for one in pool.additions), default=1)
+    return 1 + max((one.version for pool in current.values() for one in pool.additions), default=1)
 
 
 def made_now(by: str | None) -> dict[str, str]:
@@ -144,8 +142,8 @@ def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, ra
     rankings: what pools follow from, as far as it is known. Raises InputError as `refuse_unasked` does.
     """
     with store.begin() as session:
-        queries, standing = read_queries(session), pools.read_pools(session)
-        grown = grown_pools(standing, after, queries)
+        queries, current = read_queries(session), pools.read_pools(session)
+        grown = grown_pools(current, after, queries)
         refuse_unasked(session, grown, grow=grow)
         hashes = pools.read_rankings_sha256(session)
         for paper_id, pool in after.items():
@@ -154,7 +152,7 @@ def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, ra
                 hashes[paper_id] = rankings_sha256(
                     lines_of({name: {paper_id: rankings[name][paper_id]} for name in methods}), paper_id
                 )
-        changed = {**standing, **after}
+        changed = {**current, **after}
         pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
     write_pools(ws, list(changed.values()))
 

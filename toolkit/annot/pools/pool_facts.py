@@ -194,16 +194,16 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
+    duplicates = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
     passed = None
-    if alike:
+    if duplicates:
         try:
             passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent)
         except InputError:
             passed = None
     added = papers.added_files(ws.corpus) if pools else ()
     earlier = _earlier(ws, pools) if added else 0
-    return PoolOrigins(sum(map(len, alike)), len(alike), passed, added, earlier, _few_abstracts(ws, pools))
+    return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, _few_abstracts(ws, pools))
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:

@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ranked
 
 
 class MethodShare(NamedTuple):
@@ -54,7 +53,7 @@ def draw(
     many of its best, new or not. without: methods left out, passed
     over here and recorded. excluded: ids that never enter, besides the paper itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
-    of `annot.base.ordering` or has a document twice.
+    of `annot.base.records` or has a document twice.
     """
     taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
@@ -214,13 +213,13 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
         wanted = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
         dry = len(wanted) < (addition.depth or 0)
     entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
-    standing = {entry.doc_id for entry in entries}
-    new = [doc_id for doc_id in wanted if doc_id not in standing]
+    current = {entry.doc_id for entry in entries}
+    new = [doc_id for doc_id in wanted if doc_id not in current]
     for doc_id in new:
         others = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
         also = tuple(draw for draw in others if draw.method != addition.method)
         entries.append(PoolEntry(doc_id, replace(had[doc_id], turn=len(entries) + 1), also))
-    pooled = {*standing, *new}
+    pooled = {*current, *new}
     brought = dict.fromkeys((*(doc_id for doc_id in addition.documents if doc_id in pooled), *new))
     return replace(
         pool,

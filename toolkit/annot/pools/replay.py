@@ -51,7 +51,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
-    drawn = draw_pools(rankings, designs, admitted, standing=recorded)
+    drawn = draw_pools(rankings, designs, admitted, current=recorded)
     drawn += [
         with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
         for paper_id, pool in added_to.items()

@@ -35,10 +35,10 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
-from annot.publishing.report.forecast import describe as describe
+from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
+from annot.publishing.report.status_page import describe as describe
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.database import open_store
@@ -117,7 +117,7 @@ def _depths(currency: str) -> Columns[DesignedPools]:
         [],
         [
             Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: number(one.shared, SHARE)),
+            Column("shared", lambda one: Number(one.shared, SHARE)),
             Column("mean pool", lambda one: f"{one.mean:.0f}"),
             Column("from", lambda one: one.smallest),
             Column("to", lambda one: one.largest),
@@ -253,7 +253,7 @@ def describe_design(found: Simulated) -> str:
         policy=IN_WORDS[found.missing],
         fewest=FEWEST_FOR_REPEATS,
     )
-    return told(
+    return rendered(
         "simulated",
         found=found,
         head=head,
@@ -276,16 +276,16 @@ def pools(
     settings = ws.settings
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
-        standing = read_pools(session)
+        current = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
     usual = overridden(
-        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
+        usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)
-    rankings = read_rankings(ws, needed(designs, standing))
-    alike = near_duplicates(ws, keep=False, advance=advance)
-    now = admissions(ws, query_papers, rankings, alike=alike, standing=standing)
+    rankings = read_rankings(ws, needed(designs, current))
+    duplicates = near_duplicates(ws, keep=False, advance=advance)
+    now = admissions(ws, query_papers, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
@@ -294,7 +294,7 @@ def pools(
 
     def of_depth(depth: int) -> DesignedPools:
         deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
-        found = draw_pools(rankings, deep, admitted, standing=standing)
+        found = draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(found, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
@@ -311,7 +311,7 @@ def pools(
             mean=mean(sizes),
             largest=max(sizes),
             pairs=len(pairs),
-            new=len(pairs - _pairs(standing.values(), queries)),
+            new=len(pairs - _pairs(current.values(), queries)),
             judgements=judgements,
             dry=sum(bool(pool.dry) for pool in found),
             hours=hours,
@@ -333,7 +333,7 @@ def pools(
 
 def describe_pools(designed: Designed) -> str:
     """The depths as a table, and what the hours rest on."""
-    return told("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
+    return rendered("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
 
 
 def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:

@@ -13,7 +13,7 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
 from annot.store.database import open_store
 from annot.study.adjudication import Pair
-from annot.study.outcome import outcome_of, overtaken_of
+from annot.study.outcome import changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -59,7 +59,7 @@ class Status:
     unjudgeable: int
     """Pairs that nobody can judge: they have ended, without a grade."""
     open: int
-    overtaken: int
+    changed_after_adjudication: int
     """Answers that changed after their pair was adjudicated."""
     lost: int
     """Answers that count although the server no longer has them as they were."""
@@ -117,7 +117,7 @@ def status(ws: Workspace) -> Status:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         stage = stage_of(session, ws)
         coming = next_step(facts_of(session, ws, stage))
-        overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
+        changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
     outcome = stage.outcome
     assigned = Counter(planned.assessor for planned in stage.plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
@@ -141,7 +141,7 @@ def status(ws: Workspace) -> Status:
         settled=len(outcome.adjudications),
         unjudgeable=len(outcome.unjudgeable),
         open=len(outcome.open),
-        overtaken=len(overtaken),
+        changed_after_adjudication=len(changed),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         guidelines_changed=stage.guidelines_changed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
-from annot.formats.gold_file import GoldLine, read_gold, write_gold
+from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.trial_answers import (
@@ -21,7 +21,7 @@ from annot.judging.trial_answers import (
     hidden_gold_of,
     training_of,
 )
-from annot.judging.trials.training import assigned, draw_gold, draw_hidden
+from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, trials

@@ -12,7 +12,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, LeakError
 from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
 from annot.corpus.corpus_facts import labels_of, papers_of
-from annot.judging.exchange.rounds import Part
+from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
 from annot.labelstudio.controls import Screen
@@ -36,7 +36,7 @@ FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training"
 class Outgoing:
     """What one person is to find in their project, in their order."""
 
-    part: Part
+    part: RoundPart
     assessor: str
     label_config: str
     instructions: str
@@ -66,7 +66,7 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
 
 def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    by_part: defaultdict[Part, list[Outgoing]] = defaultdict(list)
+    by_part: defaultdict[RoundPart, list[Outgoing]] = defaultdict(list)
     for outgoing in everything:
         by_part[outgoing.part].append(outgoing)
     for part, several in by_part.items():
@@ -125,7 +125,7 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
 
 
 def _not_to_be_known(
-    ws: Workspace, session: Session, part: Part
+    ws: Workspace, session: Session, part: RoundPart
 ) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
     """What the order of a round must not follow: of each pair its group and its value, and what that is in words.
 

@@ -92,6 +92,18 @@ def table(
     )
 
 
+def data_of(found: Table) -> dict[str, object]:
+    """The table as JSON carries it: figures not rounded, with their intervals."""
+    rows = [
+        {
+            name: {"value": cell.raw, "interval": cell.interval} if isinstance(cell, Number) else cell
+            for name, cell in record.items()
+        }
+        for record in found.records
+    ]
+    return {"name": found.name, "caption": found.caption, "notes": found.notes, "rows": rows}
+
+
 def without(lacking: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     """Why figures have no `value` or no `interval`, each reason once: with this data's counts where they are the same.
 

@@ -61,7 +61,7 @@ def _system(name: str, *, whole: bool) -> TermSystem:
     source = "Deerwester et al. 1990" if name == LSA else CSFCUBE
     needs = "word vectors, trained on the corpus" if BASELINES[name].needs.averages else ""
     called = name.replace("fabs_", WHOLE) if whole else name
-    return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, name, whole)
+    return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, None, name, whole)
 
 
 SYSTEMS = (
