@@ -12,7 +12,7 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import MANUAL, Advance, Pool, Ranking
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.imported_rankings import imported_methods, ranking_file, read_imported

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
-from annot.formats.s2_vectors import Spaces, read_s2_vectors
-from annot.formats.vector_blocks import Block, Tally
-from annot.formats.vector_files import read_npy, read_parquet, read_safetensors
+from annot.formats.vector_files import Block, Spaces, Tally, read_npy, read_parquet, read_s2_vectors, read_safetensors
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
@@ -32,8 +30,6 @@ FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 SEMANTIC_SCHOLAR = "semantic-scholar"
 """The format whose files hold one of two versions of SPECTER, and do not all tell which."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
-WITH_IDS = ("npy", "safetensors")
-"""Formats whose ids stand in a file of their own."""
 
 
 class Form(NamedTuple):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from annot.base import storage
+from annot.base.cores import Each, in_threads
 from annot.base.errors import MissingInput
 from annot.base.records import Advance
 from annot.base.settings.sections import MachineSettings
 from annot.base.shards import Engine, map_shards
-from annot.base.threads import Each, in_threads
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.index_parts import (

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.ordering import ranked
-from annot.base.records import Ranking, ScoredDoc
-from annot.base.threads import Each, in_threads
+from annot.base.cores import Each, in_threads
+from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows

@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
@@ -89,7 +89,7 @@ def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
 
 def describe(built: BuiltIndex) -> str:
     """What there is now, or would be."""
-    return told("indexed", built=built)
+    return rendered("indexed", built=built)
 
 
 def describe_parts(parts: tuple[IndexEntry, ...]) -> str:

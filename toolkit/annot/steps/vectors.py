@@ -15,7 +15,7 @@ from annot.base.names import check_name, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.base.templating import counted
-from annot.formats.vector_blocks import Tally
+from annot.formats.vector_files import Tally
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
