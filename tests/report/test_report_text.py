@@ -76,3 +76,10 @@ def test_at_eighty_columns_intervals_go_below_their_figures(monkeypatch: pytest.
 def test_without_a_terminal_nothing_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert len(text_table(HEADINGS, ROWS).splitlines()) == 4
+
+
+def test_a_cell_that_holds_or_not_says_yes_or_no() -> None:
+    assert text_table(["Run", "Holds"], [["one", True], ["other", False]]).splitlines()[2:] == [
+        "one    yes",
+        "other  no",
+    ]

@@ -157,7 +157,7 @@ def without_minus_zero(text: str) -> str:
 def _cell(cell: object) -> object:
     if isinstance(cell, Number):
         return cell
-    return "" if cell is None else without_minus_zero(str(cell))
+    return "" if cell is None else without_minus_zero(text(cell, precise=False))
 
 
 def _drawn(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool] = ()) -> str:
