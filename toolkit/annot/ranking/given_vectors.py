@@ -38,8 +38,6 @@ FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 SEMANTIC_SCHOLAR = "semantic-scholar"
 """The format whose files hold one of two versions of SPECTER, and do not all tell which."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
-WITH_IDS = ("npy", "safetensors")
-"""Formats whose ids stand in a file of their own."""
 
 
 class Form(NamedTuple):
