@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, to_json
 from annot.formats.csfcube import Release, is_release_file, read_release

@@ -12,7 +12,7 @@ import pytest
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.records import Judgement
 from annot.base.stats.clustered import clusters_of_queries, jackknife_interval
-from annot.base.stats.durations import winsorised
+from annot.base.stats.medians import winsorised
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined, to_json
 from annot.measuring.agreement.contingency import OF_COUNTS, Counts
 from annot.measuring.forecast.design import ONCE, Design, DesignForecast, Together, pool_size, simulate_design

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,

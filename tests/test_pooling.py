@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import CITED, Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.base.records import CITED, Draw, Pool, PoolEntry, Ranking, ScoredDoc, ranked
 from annot.pools.pooling import MethodShare, draw, method_order, shares
 from hypothesis import given
 from hypothesis import strategies as st

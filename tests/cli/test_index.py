@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import index_parts, wordvectors
 from annot.ranking.index import open_index
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
@@ -301,7 +301,7 @@ def test_averages_have_as_many_threads_as_the_memory_holds(
             super().__init__(size)
             sizes.append(size)
 
-    monkeypatch.setattr("annot.base.threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("annot.base.cores.ThreadPoolExecutor", Pool)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     annot_done("index", "--memory", memory, folder=folder)
     # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.

@@ -11,7 +11,7 @@ import pytest
 from annot.base.stats.values import Undefined
 from annot.base.templating import counted
 from annot.publishing.report.sections.runs import of_lines
-from annot.publishing.report.terminal import told
+from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences
 
 FOLDER = Path(str(files("annot.templates")))
@@ -62,8 +62,8 @@ def test_sentences_of_one_thing_are_in_the_singular() -> None:
     texts = [
         *sentences("commands.planned", **planned),
         *sentences("commands.open_questions", file="datasheet.toml", n=1, shown=["uses.tasks"]),
-        told("pool-stats", facts=facts),
-        told("checked", found=found),
+        rendered("pool-stats", facts=facts),
+        rendered("checked", found=found),
     ]
     assert not [text for text in texts if ONE_OF_MANY.search(text)]
     assert "1 pair has fewer than 1 assessor" in " ".join(texts)

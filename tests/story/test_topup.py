@@ -125,7 +125,14 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
 
 def evaluate_all(ws: Workspace) -> Any:
     return evaluate.evaluate(
-        ws, files=(), convention=None, measures=(), ties="order", average="test", tell=lambda text: None
+        ws,
+        runs=(),
+        convention=None,
+        measures=(),
+        ties="order",
+        average="test",
+        at_least_two=False,
+        tell=lambda text: None,
     )
 
 

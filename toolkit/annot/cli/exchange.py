@@ -23,7 +23,7 @@ from annot.cli.options import (
     option,
     setting,
 )
-from annot.cli.output import Answer, emit, progress, say, table, told
+from annot.cli.output import Output, emit, progress, rendered, say, table
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def push(
         option("Of substudy: a table with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
     ] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Send a round's tasks to Label Studio and print the link to each person's project; safe to repeat.
 
     People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
@@ -73,7 +73,7 @@ def push(
     with progress("sending tasks") as advance:
         pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, wishes=wishes)
     command_line = f"annot push {round}" + (f" --view {view}" if view else "")
-    return Answer(
+    return Output(
         pushed, _by_part(pushed.projects), pushed.notes, finding=pushed.finding(command_line.removesuffix(" judging"))
     )
 
@@ -96,7 +96,7 @@ def pull(
     ] = None,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,
-) -> Answer | None:
+) -> Output | None:
     """Fetch the answers of every round that was sent, or of one, and print what is new; every change is kept.
 
     Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
@@ -124,19 +124,19 @@ def pull(
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda one: one.exit_code, default=None)
     notes = (*pulled.notes, *(one.message for one in findings if one is not worst))
-    return Answer(pulled, _by_part(pulled.assessors), notes, finding=worst)
+    return Output(pulled, _by_part(pulled.assessors), notes, finding=worst)
 
 
 def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     """The page of `annot status`; every: seconds between two pulls."""
-    from annot.publishing.report.status_page import Said
+    from annot.publishing.report.status_page import StatusWords
     from annot.publishing.report.words import sentences
     from annot.steps.status import status
     from annot.steps.status_page import StatusPage
 
-    def said() -> Said:
+    def said() -> StatusWords:
         found = status(ws)
-        return Said(found.next_command, found.next_why, sentences("status.notices", found=found))
+        return StatusWords(found.next_command, found.next_why, sentences("status.notices", found=found))
 
     return StatusPage(ws, said, every=every)
 
@@ -146,7 +146,7 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.rounds.known import round_of
+    from annot.judging.rounds import round_of
     from annot.judging.rounds.labels import PulledLabels
     from annot.publishing.report import commands
 
@@ -188,7 +188,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
         return replace(pulled, notes=(*pulled.notes, *(error.message for error in refused), *lost))
 
     def show(pulled: "Pulled") -> None:
-        emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
+        emit("pull", Output(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
     unwritten, named = "", False
 
@@ -237,7 +237,7 @@ def train_gold(
     per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
 
     Look at the reasons in that file, better them, and read it in again: assessors see them.
@@ -246,7 +246,7 @@ def train_gold(
 
     made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
     notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
-    return Answer(made, step.describe(made), notes)
+    return Output(made, step.describe(made), notes)
 
 
 @command("train hide")
@@ -254,7 +254,7 @@ def train_hide(
     ws: "Workspace",
     share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
 
     Their answers are compared with the final grades in `annot train report`, and never count as judgements.
@@ -262,16 +262,16 @@ def train_hide(
     from annot.steps import training as step
 
     hidden = step.hide(ws, share=share, dry_run=dry_run)
-    return Answer(hidden, table(step.HIDDEN_GOLD, hidden))
+    return Output(hidden, table(step.HIDDEN_GOLD, hidden))
 
 
 @command("train report", csv=True)
-def train_report(ws: "Workspace") -> Answer:
+def train_report(ws: "Workspace") -> Output:
     """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
     from annot.steps import training as step
 
     found = step.report(ws)
-    return Answer(found, told("training", found=found))
+    return Output(found, rendered("training", found=found))
 
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
@@ -285,7 +285,7 @@ def substudy_draw(
     candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
 
     The plan goes to substudy/plan.jsonl. Write where each full text is, a link or a file's name, into
@@ -297,13 +297,13 @@ def substudy_draw(
         ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
     )
     notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
-    return Answer(planned, step.describe_plan(planned), notes)
+    return Output(planned, step.describe_plan(planned), notes)
 
 
 @command("substudy report", csv=True)
-def substudy_report(ws: "Workspace") -> Answer:
+def substudy_report(ws: "Workspace") -> Output:
     """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
     from annot.steps import substudy as step
 
     found = step.report(ws)
-    return Answer(found, told("substudy", found=found))
+    return Output(found, rendered("substudy", found=found))

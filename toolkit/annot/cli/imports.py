@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annot.base.errors import InputError
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, argument, option
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.formats.studio_export import ExportKeys
@@ -74,7 +74,7 @@ def import_files(
         ),
     ] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Import what was made elsewhere: judgements, grades, citations, or a whole collection (CSFCube).
 
     judgements: CSV with a header or JSON Lines, a judgement per row. labelstudio: the export (JSON) of any project;
@@ -112,7 +112,7 @@ def import_files(
         imported = step.export_from(
             ws, file, keys=keys, grades=tuple(grade or ()), facet=facet, adjudicators=adjudicators, dry_run=dry_run
         )
-    return Answer(imported, told("imported", imported=imported), imported.notes)
+    return Output(imported, rendered("imported", imported=imported), imported.notes)
 
 
 def _keys(rating: str | None, query: str | None, document: str | None, comment: str | None) -> "ExportKeys":
@@ -137,25 +137,25 @@ def _one(files: list[Path], kind: str) -> Path:
     return files[0]
 
 
-def _csfcube(ws: "Workspace", folder: Path, *, dry_run: bool) -> Answer:
+def _csfcube(ws: "Workspace", folder: Path, *, dry_run: bool) -> Output:
     from annot.publishing.report import commands
     from annot.steps import import_csfcube as step
 
     imported = step.csfcube(ws, folder, dry_run=dry_run)
-    return Answer(imported, table(commands.counts("imported", "count"), imported.counts.items()), imported.notes)
+    return Output(imported, table(commands.counts("imported", "count"), imported.counts.items()), imported.notes)
 
 
-def _citations(ws: "Workspace", files: list[Path], *, dry_run: bool) -> Answer:
+def _citations(ws: "Workspace", files: list[Path], *, dry_run: bool) -> Output:
     from annot.steps import citations as step
 
     with progress("reading citations") as advance:
         added = step.add(ws, files, dry_run=dry_run, advance=advance)
-    return Answer(added, told("citations", added=added))
+    return Output(added, rendered("citations", added=added))
 
 
 def _grades(
     ws: "Workspace", files: list[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
-) -> Answer:
+) -> Output:
     from annot.publishing.report import commands
     from annot.steps import imports as step
 
@@ -163,4 +163,4 @@ def _grades(
     counts = {"queries": imported.queries, "pairs": imported.pairs}
     counts |= {f"grade {grade}": pairs for grade, pairs in imported.grades.items()}
     counts |= {f"queries in {fold}": queries for fold, queries in imported.folds.items()}
-    return Answer(imported, table(commands.counts("imported", "count"), counts.items()), imported.notes)
+    return Output(imported, table(commands.counts("imported", "count"), counts.items()), imported.notes)

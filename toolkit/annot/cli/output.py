@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annot.publishing.report.tables import Columns, Row
 
 
-class Answer(NamedTuple):
+class Output(NamedTuple):
     """What a command found."""
 
     data: Any
@@ -70,14 +70,14 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
     return printed(columns, rows)
 
 
-def told(name: str, **values: object) -> str:
+def rendered(name: str, **values: object) -> str:
     """The text of a command's template, `NAME.txt.j2`."""
     from annot.publishing.report import terminal
 
-    return terminal.told(name, **values)
+    return terminal.rendered(name, **values)
 
 
-def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:
+def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -> None:
     """Notes to stderr; to stdout the text, or the versioned JSON object that carries the data, or its table as CSV."""
     from annot.base.stats.values import to_json
 

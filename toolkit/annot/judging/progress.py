@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from annot.base.errors import MissingInput
-from annot.base.moments import moment_of
+from annot.base.names import moment_of
 from annot.base.records import Judgement
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value

@@ -10,7 +10,7 @@ import numpy as np
 
 from annot.base.records import Advance, Paper, Qrel, Query, Ranking
 from annot.base.settings.sections import SystemSettings
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.ranking import vectors

@@ -12,8 +12,7 @@ from annot.base.names import file_name
 from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.judgement_lines import pool_lines
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import FILE, Admission, Barred, admissions, recorded_admissions
 from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, rankings_manifest

@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ranked
 
 
 class MethodShare(NamedTuple):
@@ -54,7 +53,7 @@ def draw(
     many of its best, new or not. without: methods left out, passed
     over here and recorded. excluded: ids that never enter, besides the paper itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
-    of `annot.base.ordering` or has a document twice.
+    of `annot.base.records` or has a document twice.
     """
     taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from annot.base import storage
+from annot.base.cores import Each, in_threads
 from annot.base.errors import MissingInput
+from annot.base.records import Advance
 from annot.base.settings.sections import MachineSettings
 from annot.base.shards import Engine, map_shards
-from annot.base.threads import Each, in_threads
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.index_parts import (
@@ -43,7 +44,6 @@ FEW = 2
 """Up to so many cores, threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
 quarters of the memory); with more, they wait for each other."""
 
-Advance = Callable[[int, int | None], None]
 V = TypeVar("V", bound=Vectors)
 
 
@@ -150,7 +150,7 @@ def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.D
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """A folder or file of the index."""
 
     path: Path
@@ -161,7 +161,7 @@ class Part:
     """When the last of it was written, in seconds since 1970."""
 
 
-def parts_of(ws: Workspace) -> tuple[Part, ...]:
+def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     """Every part, by path. Raises MissingInput when the corpus is empty."""
     places = places_of(ws, keep=False)
     shards = shards_of(places)
@@ -228,6 +228,6 @@ def _folders(root: Path) -> Iterator[Path]:
             yield top
 
 
-def _measured(path: Path, used: bool) -> Part:
+def _measured(path: Path, used: bool) -> IndexPart:
     files = [one.stat() for one in (path, *path.rglob("*")) if one.is_file()]
-    return Part(path, used, sum(one.st_size for one in files), max((one.st_mtime for one in files), default=0.0))
+    return IndexPart(path, used, sum(one.st_size for one in files), max((one.st_mtime for one in files), default=0.0))

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.cores import in_threads
 from annot.base.errors import InputError
 from annot.base.storage import Blocks
-from annot.base.threads import in_threads
 from annot.ranking import tfidf
 from annot.ranking.corpus import Corpus
 from annot.ranking.tokens import Sparse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.base.moments import moment_given, moment_of
+from annot.base.names import moment_given, moment_of
 from annot.publishing.report.tables import Column, Columns
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

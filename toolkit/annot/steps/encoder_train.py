@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
+from annot.base.records import Advance
 from annot.base.storage import held_alone
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
-from annot.ranking.index import Advance
 from annot.ranking.systems import systems_of
 from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load

@@ -35,10 +35,10 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
-from annot.publishing.report.forecast import describe as describe
+from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
+from annot.publishing.report.status_page import describe as describe
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.database import open_store
@@ -117,7 +117,7 @@ def _depths(currency: str) -> Columns[DesignedPools]:
         [],
         [
             Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: number(one.shared, SHARE)),
+            Column("shared", lambda one: Number(one.shared, SHARE)),
             Column("mean pool", lambda one: f"{one.mean:.0f}"),
             Column("from", lambda one: one.smallest),
             Column("to", lambda one: one.largest),
@@ -253,7 +253,7 @@ def describe_design(found: Simulated) -> str:
         policy=IN_WORDS[found.missing],
         fewest=FEWEST_FOR_REPEATS,
     )
-    return told(
+    return rendered(
         "simulated",
         found=found,
         head=head,
@@ -333,7 +333,7 @@ def pools(
 
 def describe_pools(designed: Designed) -> str:
     """The depths as a table, and what the hours rest on."""
-    return told("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
+    return rendered("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
 
 
 def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:

@@ -9,14 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError
 from annot.base.names import check_name
 from annot.base.records import Paper, Qrel, Query
 from annot.base.settings import Settings
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.formats.csfcube import is_release_file
-from annot.formats.faults import Faults
 from annot.formats.json_lines import read_objects
 from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
 from annot.formats.relish import read_relish

@@ -48,7 +48,7 @@ from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, drawn_r
 from annot.pools.pooling import shares
 from annot.pools.replay import recorded_pools
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import told
+from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
 from annot.ranking.wordvectors import trained_on_few
@@ -250,7 +250,7 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """How the pool came about, in a line or two, and its documents."""
-    return told("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
+    return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
@@ -282,4 +282,4 @@ def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
 
 def describe_stats(facts: PoolFacts) -> str:
     """Sizes, methods, overlaps."""
-    return told("pool-stats", facts=facts)
+    return rendered("pool-stats", facts=facts)

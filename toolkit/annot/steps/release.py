@@ -15,7 +15,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import corpus_facts
-from annot.formats.irds import dataset_id
+from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import Terms, facts_of

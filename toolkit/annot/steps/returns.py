@@ -12,11 +12,10 @@ from typing import Literal
 
 from sqlmodel import Session
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
-from annot.formats.faults import Faults
-from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
+from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
@@ -77,7 +76,8 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     every row that `change_one` would refuse.
     """
     if not file.is_file():
-        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {', '.join(COLUMNS)}")
+        columns = ", ".join(RETURNED_COLUMNS)
+        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {columns}")
     lines = read_returned_lines(file.read_bytes(), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.full_texts import read_full_texts, write_full_texts
+from annot.formats.spreadsheet import read_full_texts, write_full_texts
 from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
 from annot.judging.trial_answers import grades_of
 from annot.judging.trials.draws import assigned, draw_substudy, plan_lines, query_by_query

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
-from annot.formats.gold_file import GoldLine, read_gold, write_gold
+from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.trial_answers import (

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annot.base.cores import in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.storage import strings_of
-from annot.base.threads import in_threads
 
 if TYPE_CHECKING:
     import pyarrow

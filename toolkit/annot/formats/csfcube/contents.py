@@ -28,12 +28,10 @@ from pydantic import (
     model_validator,
 )
 
-from annot.base.errors import InputError, MissingInput
-from annot.base.ordering import ranked
-from annot.base.records import Paper, Ranking, ScoredDoc
-from annot.formats.cleaned import Cleaned
+from annot.base.errors import Faults, InputError, MissingInput, json_problem
+from annot.base.records import Paper, Ranking, ScoredDoc, ranked
+from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
-from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.paper_lines import read_papers
 from annot.formats.paper_text import paper_of

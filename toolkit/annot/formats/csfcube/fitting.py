@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from annot.base.errors import Faults
 from annot.base.names import near
 from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
-from annot.formats.cleaned import Cleaned
+from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.contents import (
     POOLS_FILE,
     QUERIES_FILE,
@@ -24,7 +25,6 @@ from annot.formats.csfcube.contents import (
 )
 from annot.formats.csfcube.readable import RatedPair, ReadableFile
 from annot.formats.csfcube.written import Material, positions_of
-from annot.formats.faults import Faults
 from annot.formats.trec import TrecRun
 
 _FEWEST_POOLS = 5

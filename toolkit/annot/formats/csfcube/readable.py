@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import near
 from annot.base.records import Paper
-from annot.formats.faults import Faults, numbered
 
 GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Identical (+3)": 3}
 ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}

@@ -10,7 +10,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked
-from annot.formats.full_texts import read_full_texts
+from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside

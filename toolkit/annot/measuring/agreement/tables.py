@@ -16,8 +16,7 @@ from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.base.stats.medians import median_interval
-from annot.base.stats.rounding import rounding
-from annot.base.stats.values import Interval, Undefined, Value
+from annot.base.stats.values import Interval, Undefined, Value, rounding
 from annot.base.templating import counted
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
 from annot.measuring.agreement.per_query import POLICIES, CountedQuery, not_settled, query_agreement, ratings_of

@@ -12,8 +12,7 @@ import numpy as np
 
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import parts_of_mean
-from annot.base.stats.max_t import max_t_tests
-from annot.base.stats.significance import randomisation_tests, tau_b_of_rows
+from annot.base.stats.significance import max_t_tests, randomisation_tests, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
 
 
@@ -30,7 +29,7 @@ class EffectSettings:
     alpha: float
     """At this p or below a difference is significant, corrected for the number of pairs of runs."""
     permutations: int
-    """Of the test of all pairs (`annot.base.stats.max_t`), at most; its units are query papers."""
+    """Of the test of all pairs (`annot.base.stats.significance`), at most; its units are query papers."""
     level: float
     """The middle share of the random assessors that a range shows."""
     seed: int

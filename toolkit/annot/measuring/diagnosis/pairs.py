@@ -17,9 +17,8 @@ import numpy as np
 
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import no_share, share
-from annot.base.stats.rounding import significant
 from annot.base.stats.significance import holm
-from annot.base.stats.values import Share
+from annot.base.stats.values import Share, significant
 from annot.measuring.diagnosis.contrasts import ALPHA, higher
 from annot.measuring.diagnosis.panel import Panel, SharedPairs, sums
 

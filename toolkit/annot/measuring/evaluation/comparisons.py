@@ -1,11 +1,12 @@
 """Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
 
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.base.stats.max_t`):
-its least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by
-large differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs
-differ in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's
-correction, of the t test and of the randomised Tukey HSD are given next to it, for papers that report them.
+together in the tests and count as one for the interval. The step-down maximum of t decides
+(`annot.base.stats.significance`): its least p is the same for two runs and for twenty, and a small difference between
+two near copies is not hidden by large differences of others. Where differences are symmetric it names a false one in 2
+to 6 of 100 studies; where runs differ in spread and are skewed in 4 to 8, with long tails in more
+(`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of the randomised Tukey HSD are given
+next to it, for papers that report them.
 
 Where pools grew, `Restated` has the scores before each top-up beside those after it: what systems that came later do to
 figures that are known.
@@ -22,8 +23,7 @@ import numpy as np
 
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
-from annot.base.stats.max_t import MaxT, max_t_tests
-from annot.base.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
+from annot.base.stats.significance import MaxT, holm, max_t_tests, randomisation_tests, t_tests, tukey_tests
 from annot.base.stats.values import Interval, Undefined, Value
 
 ALPHA, POWER = 0.05, 0.8

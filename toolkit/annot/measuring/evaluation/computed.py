@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.ordering import as_trec_eval, round_score
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, as_trec_eval, round_score
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of

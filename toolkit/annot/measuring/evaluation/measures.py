@@ -29,8 +29,7 @@ from dataclasses import dataclass
 from annot.base.errors import InputError
 from annot.base.judged import counted
 from annot.base.names import check_name
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
     Run,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.records import Qrel
-from annot.base.stats.rounding import rounding
 from annot.base.stats.significance import tau_ap, tau_b_of_rows
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.values import Undefined, Value, rounding
 from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.evaluation.comparisons import RunComparison

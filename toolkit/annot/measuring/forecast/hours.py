@@ -12,7 +12,7 @@ import numpy as np
 
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.durations import fences, winsorised
+from annot.base.stats.medians import fences, winsorised
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 

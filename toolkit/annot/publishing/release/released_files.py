@@ -16,12 +16,10 @@ from annot.base.errors import InputError
 from annot.base.names import file_name
 from annot.base.records import Paper, Source
 from annot.base.templating import render
-from annot.formats.beir import beir_paths, write_beir
+from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
-from annot.formats.irds import module_name, write_irds
-from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
-from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
-from annot.formats.trec import write_qrels
+from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
+from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels, write_query_papers
 from annot.judging.own_words import OwnWords
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables

@@ -7,7 +7,7 @@ from typing import Literal
 
 from annot.base.records import Addition, Draw, Returned
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.terminal import printed, rendered
 
 Standing = Literal["agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned"]
 
@@ -54,7 +54,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GivenAnswer:
     """One revision of what one person said, judging or adjudicating."""
 
     person: str
@@ -130,7 +130,7 @@ class Trace:
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
-    said: tuple[Said, ...]
+    said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
     standing: Standing
@@ -143,13 +143,13 @@ class Trace:
     runs: tuple[InRun, ...]
 
 
-def _counts(one: Said) -> str:
+def _counts(one: GivenAnswer) -> str:
     if one.counts:
         return "as a repeat" if one.repeat else "yes"
     return "; ".join(one.flags) or "superseded"
 
 
-ANSWERS = Columns[Said](
+ANSWERS = Columns[GivenAnswer](
     [
         Column("given at", lambda one: one.at or "-"),
         Column("person", lambda one: one.person),
@@ -176,4 +176,4 @@ def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
     judges = [person for person, round in trace.sent_to if round == "judge"]
     answers, runs = printed(ANSWERS, trace.said), printed(RUNS, trace.runs)
-    return told("trace", trace=trace, judges=judges, answers=answers, runs=runs)
+    return rendered("trace", trace=trace, judges=judges, answers=answers, runs=runs)

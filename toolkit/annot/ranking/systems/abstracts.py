@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, ranked
 from annot.base.stats.arrays import Matrix
 from annot.ranking import dense
 from annot.ranking.methods import EMPTY_SCORE

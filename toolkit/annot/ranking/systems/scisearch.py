@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.ordering import ranked
-from annot.base.records import Qrel, Query, Ranking, ScoredDoc
+from annot.base.records import Qrel, Query, Ranking, ScoredDoc, ranked
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Matrix
 from annot.ranking.methods import LSA

@@ -13,8 +13,8 @@ from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
-from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Row, each, table
@@ -36,12 +36,12 @@ class _OfQuery(NamedTuple):
     values: Mapping[str, Value]
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
-        before, after = (number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
+        before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
         if before is not None or after is not None:
             points.setdefault(one.facet, []).append((before, after))
     blocks: list[Table | Figure] = [glance(found)]
@@ -55,24 +55,24 @@ def body(study: Study) -> Section:
                 sentence("agreement.drawn", drawn=drawn, of=len(found.queries)),
             ),
         )
-    return Section("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
+    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
     told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
-    yield Section("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
+    yield Chapter("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Section("binarised", "Agreement on a grade or higher", (), blocks, told)
+        yield Chapter("binarised", "Agreement on a grade or higher", (), blocks, told)
     if versions := agreement_by_guidelines(study.snapshot):
         told = sentences("agreement.guidelines_method")
-        yield Section("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
-    yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
+        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
+    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
+    yield Chapter("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
 
 
 def differences(study: Study) -> Iterator[Table]:
@@ -212,7 +212,7 @@ def by_query(found: AgreementTable) -> Table:
         [
             *each(
                 found.queries[0].before if found.queries else (),
-                lambda one, name: number(one.values[name], coefficient(name)),
+                lambda one, name: Number(one.values[name], coefficient(name)),
                 lambda name: found.titles[name] if name in found.headline else "",
             ),
             Column("Pairs", lambda one: one.query.n_pairs),
@@ -251,7 +251,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
 
     def figure(name: str, one: ByGuidelines) -> Number:
-        return number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
+        return Number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
 
     return table(
         "guidelines",
@@ -322,7 +322,7 @@ def _figure(
     after = ""
     if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
         after = f"({summary.n_queries} of {counted(group.n_queries, 'query')}, {counted(summary.n_pairs, 'pair')})"
-    return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
+    return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
 def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
@@ -332,7 +332,7 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
-    found = number(value, kind, (summary.intervals or {}).get(statistic))
+    found = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
 
 
