@@ -1,4 +1,4 @@
-"""Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--faults 60] [--only ROOM]`.
+"""Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM]`.
 
 Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
 package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports

@@ -15,14 +15,17 @@ from pathlib import Path
 
 JINJA = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 MARKUP = re.compile(r"<style.*?</style>|<script.*?</script>|<[^>]+>", re.DOTALL)
-CODE = re.compile(r"^(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|ALTER|DROP|WITH)\b|\(\?|^[\w.-]+/[\w./-]+$|[{}$\\]{2}")
-WORD = re.compile(r"[^\W\d_]{2,}")
+CODE = re.compile(
+    r"^(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|ALTER|DROP|WITH)\b|\(\?|^[\w.-]+/[\w./-]+$|[{}$\\]{2}|^[\"*]|^\[[\w.-]+\]$"
+)
+WORD = re.compile(r"^[^\w`'\"(\[*]*[`'\"(\[*]*[^\W\d_]+[a-z]*[^\w]*$")
+NO_PROSE = (".css.j2", ".js.j2", ".py.j2", ".json.j2")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def worth(text: str) -> bool:
     """Whether it is a text: three words or more, and no code."""
-    return len(WORD.findall(text)) >= 3 and not CODE.search(text)
+    return sum(bool(WORD.match(word)) for word in text.split()) >= 3 and not CODE.search(text)
 
 
 def blank(found: re.Match[str]) -> str:
@@ -58,9 +61,9 @@ def of_module(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             docstrings.add(id(node.value))
-        if path.parent.name == "cli" and isinstance(node, ast.FunctionDef) and node.decorator_list:
-            if help_text := ast.get_docstring(node):
-                yield node.lineno, " ".join(help_text.split())
+        has_help = path.parent.name == "cli" and isinstance(node, ast.FunctionDef) and node.decorator_list
+        if has_help and (help_text := ast.get_docstring(node)):
+            yield node.lineno, help_text
     within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -68,9 +71,8 @@ def of_module(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
                 node.lineno,
                 "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values),
             )
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in docstrings and id(node) not in within:
-                yield node.lineno, node.value
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings | within:
+            yield node.lineno, node.value
 
 
 def texts(checkout: Path) -> Iterator[str]:
@@ -80,7 +82,11 @@ def texts(checkout: Path) -> Iterator[str]:
         found += [(str(path), *one) for one in of_module(path, ast.parse(path.read_text(encoding="utf-8")))]
     for folder in ("templates", "guidelines", "docs", "toolkit/annot/study/guideline_pages"):
         for path in sorted((checkout / folder).rglob("*")):
-            if path.suffix in (".j2", ".md", ".toml") and "_build" not in path.parts:
+            if (
+                path.suffix in (".j2", ".md", ".toml")
+                and not path.name.endswith(NO_PROSE)
+                and "_build" not in path.parts
+            ):
                 text = path.read_text(encoding="utf-8")
                 found += [(str(path), *one) for one in (paragraphs if path.suffix == ".md" else of_template)(text)]
     found += [(str(checkout / "README.md"), *one) for one in paragraphs((checkout / "README.md").read_text("utf-8"))]
