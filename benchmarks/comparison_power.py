@@ -1,4 +1,4 @@
-"""Count how often `annot compare` names a difference that is none, and how often it finds one that is there.
+"""Count how often `annot evaluate` names a difference that is none, and how often it finds one that is there.
 
     python benchmarks/comparison_power.py [--studies 2000] [--papers 6 9 12 20 50] [--runs 2 6 12]
         [--part errors|others|power] [--null NAME ...]

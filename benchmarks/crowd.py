@@ -3,7 +3,7 @@
     python benchmarks/crowd.py crowd.csv [--judgements 100000] [--assessors 800] [--queries 100] [--seed 1]
     annot init crowd && annot -C crowd import judgements crowd.csv --facet background
     time annot -C crowd agreement --all
-    time annot -C crowd agreement assessors
+    time annot -C crowd agreement --by assessor
 
 Five people judge each document, on a scale of four grades; a person works through sets of ten documents of one query.
 How much a person takes on is log-normal: the most diligent do hundreds of sets, half of them no more than a few.

@@ -97,15 +97,15 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path |
         "corpus add": ("corpus", "add", corpus),
         "facets": ("facets",),
         "query add": ("query", "add", "--file", chosen),
-        **({"vectors import-words": ("vectors", "import-words", words)} if words else {}),
-        "index build": ("index", "build"),
-        **({} if words else {"index build, word vectors there": ("index", "build")}),
+        **({"vectors add --words": ("vectors", "add", "--words", words)} if words else {}),
+        "index": ("index",),
+        **({} if words else {"index, word vectors there": ("index",)}),
         "pool": ("pool", *ARMS),
         "pool again": ("pool", *ARMS),
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
         "pool, one more": ("pool", *ARMS, "--query", f"{rows[-1]}-method"),
     }.items():
-        if name == "index build, word vectors there" or (words and name == "index build"):
+        if name == "index, word vectors there" or (words and name == "index"):
             forget_all_but_words(study)
         row(f"annot {name}", run(*command, folder=study))
 

@@ -92,7 +92,7 @@ class WholeStudy:
 
     def _set_up(self) -> None:
         self._queries = make_study(self.folder, self.size, self._lead)
-        self._lead.measure_start("plan", "check")
+        self._lead.measure_start("check", "plan")
         self._tell(f"{self.size.query_facets * self.size.candidates} pairs planned for {len(self._names)} assessors")
 
     def _train(self, names: Sequence[str]) -> None:
@@ -241,18 +241,18 @@ class WholeStudy:
         """The store held against the log, and what the checks say."""
         plan, lead = Plan.read(self.folder), self._lead
         faults = [*differences(self.log, plan, self.folder / "annot.db")]
-        check = lead.done("plan", "check")
-        faults += [f"annot plan check: {fault}" for fault in check["faults"]]
+        check = lead.done("check", "plan")["plan"]
+        faults += [f"annot check plan: {fault}" for fault in check["faults"]]
         sent = lead.done("push")["projects"]
         faults += [f"annot push: {row}" for row in sent if row["sent"] or row["withdrawn"] or row["updated"]]
         planted = [("after adjudication", [" ".join(self._planted)])]
-        audited = [(one["kind"], one["pairs"]) for one in lead.done("audit", code=1)["findings"]]
-        faults += [f"annot audit: found {one}" for one in audited if one not in planted]
-        faults += [f"annot audit: did not find {one}" for one in planted if one not in audited]
+        audited = [(one["kind"], one["pairs"]) for one in lead.done("check", "server", code=1)["server"]["findings"]]
+        faults += [f"annot check server: found {one}" for one in audited if one not in planted]
+        faults += [f"annot check server: did not find {one}" for one in planted if one not in audited]
         lead.done("qrels")
         faults += qrels_differences(self.log, plan, self.folder / "exports" / "qrels.txt")
         lead.done("agreement")
-        lead.done("verify")
+        lead.done("check", "files")
         if len(lead.hits) != self.size.kills:
             faults.append(f"{len(lead.hits)} kills, expected {self.size.kills}")
         kinds = [plan.kind(key) for key in self.log.lines]

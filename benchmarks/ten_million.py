@@ -63,12 +63,12 @@ def main() -> None:
         chosen.write_text("paper_id,facet,sentences\n" + "".join(f"{number},method,1\n" for number in rows))
         row("query add", annot("query", "add", "--file", chosen, "-C", study))
         row("corpus add, all others", annot("corpus", "add", *files[1:], "-C", study))
-        row("vectors import-words", annot("vectors", "import-words", words, "-C", study))
+        row("vectors add --words", annot("vectors", "add", "--words", words, "-C", study))
     made = {}
     for engine in ("processes", "dask"):
         shutil.rmtree(study / ".annot", ignore_errors=True)
         with machine(study, engine, options.processes):
-            row(f"{engine}: index build", annot("index", "build", "-C", study))
+            row(f"{engine}: index", annot("index", "-C", study))
             row(f"{engine}: pool", annot("pool", *ARMS, "-C", study))
             row(f"{engine}: pool again", annot("pool", *ARMS, "-C", study))
         made[engine] = digests(study)

@@ -17,9 +17,10 @@ from unittest import mock
 
 import typer
 from annot.cli.main import app, run
+from annot.cli.tree import BY_WORDS
 
 DATABASE = "annot.db"
-TREE = typer.main.get_command(app)
+TREE: Any = typer.main.get_command(app)
 
 
 @dataclass(frozen=True)
@@ -118,19 +119,9 @@ class Command:
 
 
 def commands() -> Iterator[Command]:
-    """Every command that does something: those without verbs, every verb, and groups whose bare call is a step."""
-    yield from _below((), TREE)
-
-
-def _below(words: tuple[str, ...], command: Any) -> Iterator[Command]:
-    verbs = getattr(command, "commands", None)
-    if verbs is None:
-        yield Command(words, command)
-        return
-    if words and command.invoke_without_command:
-        yield Command(words, command)
-    for verb, below in verbs.items():
-        yield from _below((*words, verb), below)
+    """Every command of the list, with what typer made of it."""
+    for listed in BY_WORDS.values():
+        yield Command(tuple(listed.words.split()), TREE.at(listed.words))
 
 
 def wrong_in(mention: str) -> str:

@@ -33,12 +33,12 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from annot.base.stats.values import to_json
-from annot.steps import agreement_assessors, report
+from annot.steps import agreement, report
 from judged_study import judged_study
 
 ws = judged_study(Path(sys.argv[1]), query_papers=int(sys.argv[2]))
 report.write(ws)
-looked = agreement_assessors.look(ws, queries=())
+looked = agreement.by_assessor(ws, queries=())
 (ws.exports / "assessors.json").write_text(json.dumps(to_json(looked), indent=1))
 numbers = np.random.default_rng(1).random((60, 500))
 print((numbers @ numbers.T).tobytes().hex())

@@ -30,7 +30,7 @@ UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
         (QUERIED, "annot pool", "you"),
         (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),
-        (QUERIED._replace(pooled=4, unread=True), "annot guidelines check", "you"),
+        (QUERIED._replace(pooled=4, unread=True), "annot check guidelines", "you"),
         (QUERIED._replace(pooled=4, seats=2), "annot assessor add NAME --account EMAIL", "you"),
         (QUERIED._replace(pooled=4), "annot plan", "you"),
         (PLANNED._replace(to_train=("a1", "a2")), "annot train push", "you"),

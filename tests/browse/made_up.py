@@ -12,8 +12,7 @@ from annot.base.settings import Settings
 from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match
 from annot.measuring.evaluation.error_cases import error_cases
-from annot.publishing.browse.page import page
-from annot.publishing.browse.page_data import Errors, System, page_data
+from annot.publishing.browse_page import Errors, System, page, page_data
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace

@@ -238,11 +238,11 @@ def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
         patch.setattr(restore._Moves, "move", fails)
         assert annot("restore", backup, "--replace", folder=folder).exit_code == 2
     assert people() == 6
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     aside = annot_done("restore", backup, "--replace", "--json", folder=folder).data["replaced"]
     assert people() == 5
     assert annot_done("status", "--json", folder=folder).data == status
     # What was replaced comes back, too: the database alone.
     annot_done("restore", folder / aside / "database.tar.gz", "--replace", folder=folder)
     assert people() == 6
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)

@@ -1,4 +1,4 @@
-"""`annot verify` finds what was changed since it was written: files, records, and a release."""
+"""`annot check files` finds what was changed since it was written: files, records, and a release."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ Study = Callable[[str], Path]
 )
 def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
     folder = study("measured")
-    whole = annot_done("verify", "--json", folder=folder).data
+    whole = annot_done("check", "files", "--json", folder=folder).data["files"]
     assert whole["manifests"] >= 4
     assert whole["revisions"] > 100
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    found = annot("verify", "--json", folder=folder)
+    found = annot("check", "files", "--json", folder=folder)
     assert found.exit_code == 1
-    assert [finding for finding in json.loads(found.stdout)["data"]["findings"] if finding.startswith(said)]
+    assert [finding for finding in json.loads(found.stdout)["data"]["files"]["findings"] if finding.startswith(said)]
     path.unlink()
     if not name.endswith("manifest.json"):
-        assert f"{name}: gone" in annot("verify", folder=folder).stdout
+        assert f"{name}: gone" in annot("check", "files", folder=folder).stdout
 
 
 @pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
 def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(changed: str, study: Study) -> None:
     folder = study("pooled")
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     folder_of = folder / "pools" / ("rankings" if changed == "a ranking" else "")
     manifest = folder_of / "manifest.json"
     told = json.loads(manifest.read_text(encoding="utf-8"))
@@ -75,11 +75,11 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
         "a ranking": "pools/rankings/ is not what its pool was drawn from",
         "a pool that is gone": "gone; the database has this pool",
     }[changed]
-    verified = annot("verify", "--json", folder=folder)
+    verified = annot("check", "files", "--json", folder=folder)
     assert verified.exit_code == 1
-    (finding,) = verified.data["findings"]
+    (finding,) = verified.data["files"]["findings"]
     assert said in finding
-    replayed = annot("pool", "replay", folder=folder)
+    replayed = annot("check", "pools", folder=folder)
     assert replayed.exit_code == 1
     assert said in replayed.stdout
 
@@ -89,20 +89,20 @@ def test_nothing_is_found_in_an_imported_study(name: str, study: Study) -> None:
     folder = study("made")
     USUAL[name].prepare(folder)
     annot_done(*name.split(), *USUAL[name].typed.split(), folder=folder)
-    assert annot_done("verify", "--json", folder=folder).data["revisions"] >= 10
+    assert annot_done("check", "files", "--json", folder=folder).data["files"]["revisions"] >= 10
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: Study, tmp_path: Path) -> None:
     folder = study("measured")
     annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)
-    annot_done("verify", "--release", "out", folder=folder)
+    annot_done("check", "files", "--release", "out", folder=folder)
     with closing(sqlite3.connect(folder / "annot.db")) as connection:
         connection.execute("DROP TRIGGER judgement_no_update")
         connection.execute("UPDATE judgement SET grade = (grade + 1) % 4 WHERE id = 7")
         connection.commit()
     (folder / "out" / "README.md").write_text("another")
-    found = annot("verify", "--release", "out", folder=folder)
+    found = annot("check", "files", "--release", "out", folder=folder)
     assert found.exit_code == 1
     assert "judgement 7 (" in found.stdout
     assert "out/README.md: changed since" in found.stdout
@@ -119,7 +119,7 @@ DELETED = {
 
 def test_a_row_that_was_deleted_by_hand_is_found_for_ever(study: Study) -> None:
     folder = study("judged")
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     whole = (folder / "annot.db").read_bytes()
     for deleted, said in DELETED.items():
         (folder / "annot.db").write_bytes(whole)
@@ -127,14 +127,14 @@ def test_a_row_that_was_deleted_by_hand_is_found_for_ever(study: Study) -> None:
             connection.execute("DROP TRIGGER judgement_no_delete")
             connection.execute(f"DELETE FROM judgement WHERE {deleted}")
             connection.commit()
-        before = annot("verify", "--json", folder=folder)
+        before = annot("check", "files", "--json", folder=folder)
         assert before.exit_code == 1
-        assert [one for one in before.data["findings"] if one.startswith(said)]
+        assert [one for one in before.data["files"]["findings"] if one.startswith(said)]
         # What is recorded afterwards hides nothing.
         with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
             line = JUDGEMENTS.lines(session)[0]
             JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
-        after = annot("verify", "--json", folder=folder).data["findings"]
+        after = annot("check", "files", "--json", folder=folder).data["files"]["findings"]
         assert [one for one in after if "behind" in one]
 
 
@@ -146,13 +146,13 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.stands.record.asked.pair == pair]
         JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
-    (found,) = annot("verify", "--release", "out", folder=folder).stdout.splitlines()
+    (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("exports/qrels.txt: not what the judgements on record give; `annot qrels`")
     annot_done("qrels", "--partial", folder=folder)
-    (found,) = annot("verify", "--release", "out", folder=folder).stdout.splitlines()
+    (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
     (folder / "out" / "DATASHEET.md").unlink()
-    assert "out/DATASHEET.md: gone" in annot("verify", "--release", "out", folder=folder).stdout
+    assert "out/DATASHEET.md: gone" in annot("check", "files", "--release", "out", folder=folder).stdout
 
 
 def accepted(folder: Path) -> tuple[tuple[str, str], str]:

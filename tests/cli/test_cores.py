@@ -74,7 +74,7 @@ def at_work(folder: Path, *, processes: int) -> dict[str, int]:
     shutil.rmtree(folder / ".annot", ignore_errors=True)
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "index", "build"], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM, "index"], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, int] = json.loads(done.stderr.splitlines()[-1])

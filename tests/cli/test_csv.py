@@ -26,7 +26,8 @@ def table(name: str, folder: Path, *options: str) -> pd.DataFrame:
 
 
 def told(name: str, folder: Path) -> Any:
-    return annot_done(*name.split(), *USUAL[name].typed.split(), "--json", folder=folder).data
+    typed = USUAL[name.partition(" --")[0]].typed
+    return annot_done(*name.split(), *typed.split(), "--json", folder=folder).data
 
 
 def test_each_table_has_its_command() -> None:
@@ -113,8 +114,8 @@ def test_counts_add_up_to_those_of_the_study(study: Callable[[str], Path]) -> No
 
 def test_figures_of_assessors_are_those_of_the_json(study: Callable[[str], Path]) -> None:
     folder = study("settled")
-    found = table("agreement assessors", folder).set_index(["about", "subject", "other", "figure"])
-    for pair in told("agreement assessors", folder)["diagnosed"]["matrix"]:
+    found = table("agreement", folder, "--by", "assessor").set_index(["about", "subject", "other", "figure"])
+    for pair in told("agreement --by assessor", folder)["diagnosed"]["matrix"]:
         row = found.loc[("matrix", pair["first"], pair["second"], "same")]
         assert float(row["value"]) == pytest.approx(pair["same"]["value"], rel=1e-5)
         assert float(row["low"]) == pytest.approx(pair["same"]["interval"]["low"], rel=1e-5)

@@ -14,7 +14,7 @@ from command_line import annot, annot_done, difference, snapshot
 Study = Callable[[str], Path]
 
 
-OF_A_STUDY = ("status", "verify", "plan", "corpus", "guidelines show method")
+OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines show method")
 FROZEN = Path(__file__).resolve().parents[1] / "store" / "frozen"
 
 
@@ -68,7 +68,7 @@ def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
 def test_an_older_database_is_left_alone_by_every_command_but_one(study: Study, tmp_path: Path) -> None:
     folder = older(study("made"))
     before = snapshot(folder)
-    for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "verify", "backup ../b.tar.gz"):
+    for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "check", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
         assert "version 1 of an earlier annot" in refused.stderr

@@ -10,7 +10,7 @@ from command_line import annot_done
 
 Study = Callable[[str], Path]
 WARNING = "word vectors trained on 150 abstracts may rank no better than chance"
-REMEDIES = ("`annot corpus add`", "`annot vectors import-words`")
+REMEDIES = ("`annot corpus add`", "`annot vectors add --words`")
 
 
 def test_methods_that_rank_by_vectors_of_few_abstracts_are_found() -> None:

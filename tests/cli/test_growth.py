@@ -162,34 +162,34 @@ def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(fol
     )
     annot_done("plan", "withdraw", "--query", other, folder=folder)
     assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
-    assert not annot("plan", "check", "--json", folder=folder).data["faults"]
+    assert not annot("check", "plan", "--json", folder=folder).data["plan"]["faults"]
     assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
 
 
 def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
-    sound = annot_done("plan", "check", "--json", folder=folder).data
+    sound = annot_done("check", "plan", "--json", folder=folder).data["plan"]
     assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
     assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
-    assert "the plan is sound" in annot_done("plan", "check", folder=folder).stdout
+    assert "the plan is sound" in annot_done("check", "plan", folder=folder).stdout
     # A command that was killed before it wrote the file, or somebody who changed it.
     file = folder / "pools" / "plan.jsonl"
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
-    found = annot("plan", "check", folder=folder)
+    found = annot("check", "plan", folder=folder)
     assert found.exit_code == 1
     assert "plan.jsonl: the hash is" in found.stdout
     annot_done("plan", folder=folder)
-    annot_done("plan", "check", folder=folder)
+    annot_done("check", "plan", folder=folder)
     file.unlink()
-    assert annot("plan", "check", folder=folder).exit_code == 1
+    assert annot("check", "plan", folder=folder).exit_code == 1
     annot_done("plan", folder=folder)
     # Another program took an assignment away: every fault is told, and JSON holds them, too.
     with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
         connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
-    broken = annot("plan", "check", "--json", folder=folder)
+    broken = annot("check", "plan", "--json", folder=folder)
     assert broken.exit_code == 1
-    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["faults"])
-    assert any("a1: positions are not 1 to" in fault for fault in broken.data["faults"])
-    assert any("the plan in the database has the hash" in fault for fault in broken.data["faults"])
+    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
+    assert any("a1: positions are not 1 to" in fault for fault in broken.data["plan"]["faults"])
+    assert any("the plan in the database has the hash" in fault for fault in broken.data["plan"]["faults"])
 
 
 def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
@@ -221,4 +221,4 @@ def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -
     assert [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data] == [kept]
     annot_done("pool", folder=folder)
     assert [path.stem for path in (folder / "pools" / "queries").glob("*.jsonl")] == ["fic0802"]
-    annot_done("plan", "check", folder=folder)
+    annot_done("check", "plan", folder=folder)

@@ -30,7 +30,6 @@ from command_line import Result, annot, annot_done, commands, snapshot
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMMANDS = {command.name: command for command in commands()}
 TYPED = {name: one.typed for name, one in usual.USUAL.items()} | {
-    "encode": "specter-id",
     "invite": "--out invitations",
     "studio up": "",
     "demo": "../demo",
@@ -274,7 +273,7 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
     assert not [name for name, result in results.items() if "not yours" in result.stdout + result.stderr]
     assert {result.exit_code for result in results.values()} <= {0, 1, 2, 3}
     refused = {name for name, result in results.items() if "asks for" in result.stderr}
-    assert {"corpus add", "facets", "index build", "pool", "assessor account"} <= refused
+    assert {"corpus add", "facets", "index", "pool", "assessor account"} <= refused
     # A study of others can still be looked at.
     assert results["status"].exit_code == results["report"].exit_code == results["agreement"].exit_code == 0
 
@@ -284,7 +283,7 @@ def test_a_release_names_no_file_elsewhere(case: Case, watch: Watch) -> None:
     away = ("../../foreign/key.run", str(case.foreign / "key.run"))
     (case.study / "out" / "SHA256SUMS").write_text("".join(f"{'0' * 64}  {name}\n" for name in away), "utf-8")
     with watch.looking() as seen:
-        found = annot("verify", "--release", "out", folder=case.study)
+        found = annot("check", "files", "--release", "out", folder=case.study)
     assert found.exit_code == 1
     assert all(f"{name}: gone" in found.stdout for name in away)
     assert not outside(seen, case.study)

@@ -95,7 +95,7 @@ def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pyte
     small_shards(monkeypatch, papers=50)
     folder = study("queried")
     in_small_groups(folder)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     before = shards(folder)
     more = [
         {"paper_id": f"new{at}", "title": f"A new paper {at}", "abstract": [f"We parse {at} trees again."] * 3}
@@ -107,7 +107,7 @@ def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pyte
     after = shards(folder)
     assert before.items() <= after.items()
     assert len(after) == len(before) + 1
-    freed = annot_done("index", "gc", folder=folder).stdout
+    freed = annot_done("index", "--clean", folder=folder).stdout
     assert "corpora/" in freed
     assert shards(folder) == after
     shutil.rmtree(folder / ".annot")
@@ -128,14 +128,14 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
         return make(batches)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shard, "make", killed_at_the_third)
-    assert annot("index", "build", folder=folder).exit_code == 130
+    assert annot("index", folder=folder).exit_code == 130
     finished = shards(folder)
     assert len(finished) == 2
     monkeypatch.setattr(shard, "make", make)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     assert finished.items() <= shards(folder).items()
     assert len(shards(folder)) > 2
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
 
 
 KILLED = """
@@ -156,20 +156,20 @@ def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study
     folder = study("queried")
     settings = (folder / "annot.toml").read_text("utf-8")
     (folder / "annot.toml").write_text(settings.replace("epochs = 1", "epochs = 3"), "utf-8")
-    killed = subprocess.run([sys.executable, "-c", KILLED, "index", "build"], cwd=folder, capture_output=True)
+    killed = subprocess.run([sys.executable, "-c", KILLED, "index"], cwd=folder, capture_output=True)
     assert killed.returncode == -signal.SIGKILL
     index = folder / ".annot/index"
     (own,) = index.glob("corpora/*")
     kept = own / wordvectors.UNFINISHED
     assert {path.name for path in own.iterdir()} == {"whole", kept.name}
-    assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout
+    assert "nothing to remove" in annot_done("index", "--clean", folder=folder).stdout
     stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file() and path.parent != kept}
-    assert "made now: word vectors and averages, lsa" in annot_done("index", "build", folder=folder).stdout
+    assert "made now: word vectors and averages, lsa" in annot_done("index", folder=folder).stdout
     assert not kept.exists()
     assert stands.items() <= {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}.items()
     made = {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()}
     shutil.rmtree(index)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     assert {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()} == made
 
 
@@ -178,7 +178,7 @@ def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
 ) -> None:
     folder = study("queried")
     monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**24)
-    refused = annot("index", "build", "--memory", "2G", folder=folder)
+    refused = annot("index", "--memory", "2G", folder=folder)
     assert refused.exit_code == 2
     assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
     (count,) = re.findall(r"set min_count = (\d+) in \[word_vectors\]", refused.message())
@@ -186,19 +186,16 @@ def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
     settings = tomlkit.parse((folder / "annot.toml").read_text("utf-8"))
     settings["word_vectors"]["min_count"] = int(count)
     (folder / "annot.toml").write_text(tomlkit.dumps(settings), "utf-8")
-    annot_done("index", "build", "--memory", "2G", folder=folder)
+    annot_done("index", "--memory", "2G", folder=folder)
     assert shards(folder) == before
 
 
 def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
     folder = study("queried")
-    assert (
-        "would be made: tokens and counts, word vectors"
-        in annot_done("index", "build", "--dry-run", folder=folder).stdout
-    )
+    assert "would be made: tokens and counts, word vectors" in annot_done("index", "--dry-run", folder=folder).stdout
     assert not (folder / ".annot/index").exists()
-    annot_done("index", "build", folder=folder)
-    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+    annot_done("index", folder=folder)
+    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -213,19 +210,19 @@ def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
 def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study, file: str, is_missing: str) -> None:
     folder = study("pooled")
     expected = rankings(folder)
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
     (found,) = (folder / ".annot/index").glob(file)
     found.write_bytes(found.read_bytes()[:-1] + b"?")
-    told = annot("index", "verify", folder=folder)
+    told = annot("check", "index", folder=folder)
     assert told.exit_code == 1
     assert f"{found.relative_to(folder)}: found" in told.stdout
-    assert "annot index build" in told.stderr
+    assert "annot index" in told.stderr
     shutil.rmtree(found.parent)
-    gone = annot("index", "verify", folder=folder)
+    gone = annot("check", "index", folder=folder)
     assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
     for extra, says in (["--dry-run"], "would be made"), ([], "made now"):
-        assert f"{says}: {is_missing}\n" in annot_done("index", "build", *extra, folder=folder).stdout
-    annot_done("index", "verify", folder=folder)
+        assert f"{says}: {is_missing}\n" in annot_done("index", *extra, folder=folder).stdout
+    annot_done("check", "index", folder=folder)
     assert rankings(folder) == expected
 
 
@@ -252,22 +249,22 @@ def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkey
     index = folder / ".annot/index"
     before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
     assert len(kinds(index)) > 50
-    annot_done("index", "verify", folder=folder)
+    annot_done("check", "index", folder=folder)
     for place in (0, 0.6):
         for path in kinds(index).values():
             flip(path, int(place * path.stat().st_size))
-        told = annot("index", "verify", folder=folder)
+        told = annot("check", "index", folder=folder)
         assert told.exit_code == 1
         for path in kinds(index).values():
             # Where the list of hashes itself is damaged, the others of its folder cannot be looked at.
             assert f"{path.parent.relative_to(folder)}/" in told.stdout, path
-        assert "annot index build --repair" in told.stderr
-        would = annot_done("index", "build", "--repair", "--dry-run", folder=folder).stdout
+        assert "annot index --repair" in told.stderr
+        would = annot_done("index", "--repair", "--dry-run", folder=folder).stdout
         assert "damaged, would be made again: corpora/" in would
-        assert annot("index", "verify", folder=folder).stdout == told.stdout
-        done = annot_done("index", "build", "--repair", folder=folder).stdout
+        assert annot("check", "index", folder=folder).stdout == told.stdout
+        done = annot_done("index", "--repair", folder=folder).stdout
         assert done.partition("damaged, made again: ")[2] == would.partition("damaged, would be made again: ")[2]
-        annot_done("index", "verify", folder=folder)
+        annot_done("check", "index", folder=folder)
         assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
     assert rankings(folder) == expected
 
@@ -276,19 +273,19 @@ def test_one_damaged_file_costs_its_own_part_alone(study: Study, monkeypatch: py
     folder = study("queried")
     in_small_groups(folder)
     small_shards(monkeypatch, papers=20)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     index = folder / ".annot/index"
     for name in ("shards/*/title_ids.npy", "corpora/*/averages-*/title-plain/*1/vectors.npy"):
         written = {path: path.stat().st_mtime_ns for path in index.rglob("about.json")}
         damaged = sorted(index.glob(name))[0]
         flip(damaged, -1)
-        annot_done("index", "build", folder=folder)
-        assert annot("index", "verify", folder=folder).exit_code == 1, "nothing is looked at unasked"
-        annot_done("index", "build", "--repair", folder=folder)
-        annot_done("index", "verify", folder=folder)
+        annot_done("index", folder=folder)
+        assert annot("check", "index", folder=folder).exit_code == 1, "nothing is looked at unasked"
+        annot_done("index", "--repair", folder=folder)
+        annot_done("check", "index", folder=folder)
         anew = {path for path in index.rglob("about.json") if path.stat().st_mtime_ns != written.get(path)}
         assert anew == {damaged.with_name("about.json")}
-    assert "damaged" not in annot_done("index", "build", "--repair", folder=folder).stdout
+    assert "damaged" not in annot_done("index", "--repair", folder=folder).stdout
 
 
 @pytest.mark.parametrize(("memory", "threads"), [("1.8G", 1), ("3G", 2), ("16G", 4)])
@@ -305,7 +302,7 @@ def test_averages_have_as_many_threads_as_the_memory_holds(
 
     monkeypatch.setattr("annot.base.threads.ThreadPoolExecutor", Pool)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
-    annot_done("index", "build", "--memory", memory, folder=folder)
+    annot_done("index", "--memory", memory, folder=folder)
     # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.
     of_shards = [threads] if threads <= 2 else []
     assert sizes[: len(of_shards) + 3] == [*of_shards, 4, 4, threads]
@@ -333,47 +330,47 @@ def test_shards_of_another_cut_are_removed(study: Study, monkeypatch: pytest.Mon
     folder = study("queried")
     in_small_groups(folder)
     small_shards(monkeypatch, papers=50)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     old = shards(folder)
     shutil.rmtree(folder / ".annot/index/corpora")
     small_shards(monkeypatch, papers=30)
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     assert old.items() < shards(folder).items()
-    annot_done("index", "gc", folder=folder)
+    annot_done("index", "--clean", folder=folder)
     assert not old.keys() & shards(folder).keys()
-    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
 
 
 def test_what_a_build_that_was_killed_elsewhere_left_is_removed(study: Study) -> None:
     folder = study("queried")
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     (averages,) = (folder / ".annot/index").glob("corpora/*/averages-*/title-plain")
     left = [folder / ".annot/index/shards/.one.1@elsewhere.x", averages / ".two.1@elsewhere.x"]
     for scratch in left:
         scratch.mkdir()
         (scratch / "part.npy").write_bytes(b"half")
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     assert all(scratch.is_dir() for scratch in left), "another machine may be at work there"
-    annot_done("index", "gc", folder=folder)
+    annot_done("index", "--clean", folder=folder)
     assert not any(scratch.exists() for scratch in left)
-    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
 
 
 def test_what_is_listed_says_what_is_used(study: Study) -> None:
     folder = study("queried")
-    annot_done("index", "build", folder=folder)
-    record = json.loads(annot_done("index", "list", "--json", folder=folder).stdout)["data"]
+    annot_done("index", folder=folder)
+    record = json.loads(annot_done("index", "--list", "--json", folder=folder).stdout)["data"]
     assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record} == {
         *("shards", "whole", "lsa", "words", "averages"),
     }
     assert all(part["used"] and part["bytes"] > 0 for part in record)
     settings = (folder / "annot.toml").read_text("utf-8")
     (folder / "annot.toml").write_text(settings.replace("dimensions = 10", "dimensions = 12"), "utf-8")
-    record = json.loads(annot_done("index", "list", "--json", folder=folder).stdout)["data"]
+    record = json.loads(annot_done("index", "--list", "--json", folder=folder).stdout)["data"]
     assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record if not part["used"]} == {
         *("words", "averages"),
     }
-    would = annot_done("index", "gc", "--dry-run", folder=folder).stdout
-    freed = annot_done("index", "gc", folder=folder).stdout
+    would = annot_done("index", "--clean", "--dry-run", folder=folder).stdout
+    freed = annot_done("index", "--clean", folder=folder).stdout
     assert freed == would.replace("would free", "freed")
-    assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout
+    assert "nothing to remove" in annot_done("index", "--clean", folder=folder).stdout

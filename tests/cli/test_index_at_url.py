@@ -154,7 +154,7 @@ def test_an_object_store_gives_the_files_of_one_process(
 
 def test_without_a_url_such_workers_find_nothing(unseen: Path, cluster: Engine) -> None:
     on(unseen, cluster=cluster.cluster)
-    told = annot("index", "build", folder=unseen)
+    told = annot("index", folder=unseen)
     assert told.exit_code == 2
     assert "shards" in told.message()
     assert not list((unseen / ".annot/index").rglob("*.npy"))
@@ -173,7 +173,7 @@ def test_papers_that_are_added_are_indexed_alone(
 ) -> None:
     monkeypatch.setattr(index_parts, "LEAST", 3)
     on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
-    annot_done("index", "build", folder=unseen)
+    annot_done("index", folder=unseen)
     before, sent = shards(unseen), put(tmp_path / "far")
     more = [
         {"paper_id": f"new{at}", "title": f"A new paper {at}", "abstract": [f"We parse {at} trees again."] * 3}
@@ -181,14 +181,14 @@ def test_papers_that_are_added_are_indexed_alone(
     ]
     (unseen / "more.jsonl").write_text("".join(f"{json.dumps(paper)}\n" for paper in more))
     annot_done("corpus", "add", "more.jsonl", folder=unseen)
-    annot_done("index", "build", folder=unseen)
+    annot_done("index", folder=unseen)
     after = shards(unseen)
     assert before.items() <= after.items()
     assert len(after) == len(before) + 1
     assert sent.items() <= put(tmp_path / "far").items()
     extended = digests(unseen, ".annot/index")
     shutil.rmtree(unseen / ".annot")
-    annot_done("index", "build", folder=on(unseen, processes=1))
+    annot_done("index", folder=on(unseen, processes=1))
     assert digests(unseen, ".annot/index").items() <= extended.items()
 
 
@@ -220,7 +220,7 @@ def test_a_worker_killed_half_way_leaves_the_same_index(
 def test_what_was_changed_at_the_url_is_refused(unseen: Path, cluster: Engine, node: Path, tmp_path: Path) -> None:
     far = tmp_path / "far"
     on(unseen, cluster=cluster.cluster, shards=f"file://{far}")
-    annot_done("index", "build", folder=unseen)
+    annot_done("index", folder=unseen)
     before = digests(unseen, ".annot/index")
     for path in far.glob("*.npy"):
         path.write_bytes(path.read_bytes()[:-1])
@@ -254,13 +254,13 @@ def test_a_folder_that_says_no_hashes_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "shard/about.json").write_text("{}")
     with pytest.raises(InputError, match=r"about\.json: not readable") as caught:
         folders_for([tmp_path / "shard"], f"file://{tmp_path}/far")
-    assert "annot index build" in str(caught.value.hint)
+    assert "annot index" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("url", ["file:///proc/nowhere", "nosuch://bucket/a"])
 def test_a_url_that_takes_nothing_is_told(unseen: Path, cluster: Engine, url: str) -> None:
     on(unseen, cluster=cluster.cluster, shards=url)
-    told = annot("index", "build", folder=unseen)
+    told = annot("index", folder=unseen)
     assert told.exit_code == 2
     assert url in told.message()
     assert "[machine] in annot.toml" in told.message()

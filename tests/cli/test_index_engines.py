@@ -70,7 +70,7 @@ def differing(found: dict[str, str], expected: dict[str, str]) -> list[str]:
 
 
 def made(folder: Path) -> dict[str, str]:
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
     annot_done("pool", folder=folder)
     return digests(folder, ".annot/index", ".annot/near-duplicates", "pools")
 
@@ -127,15 +127,15 @@ run()
 
 @pytest.mark.parametrize(("part", "finished"), [("shards/", 3), (".whole.", 0), ("abstract-plain/", 2)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(queried: Path, part: str, finished: int) -> None:
-    annot_done("index", "build", folder=on(queried, processes=1))
+    annot_done("index", folder=on(queried, processes=1))
     expected = digests(queried, ".annot/index")
     shutil.rmtree(queried / ".annot/index")
-    command = [sys.executable, "-c", KILLED, str(SMALL), part, str(finished), "index", "build", "-C", str(queried)]
+    command = [sys.executable, "-c", KILLED, str(SMALL), part, str(finished), "index", "-C", str(queried)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "half-way\n"
         process.kill()
     left = digests(queried, ".annot/index")
     assert left.keys() - expected.keys(), "nothing was left half-written"
-    annot_done("index", "build", folder=queried)
+    annot_done("index", folder=queried)
     assert not differing(digests(queried, ".annot/index"), expected)

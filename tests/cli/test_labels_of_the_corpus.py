@@ -65,7 +65,7 @@ def test_a_paper_without_labels_is_left_out_of_the_corpus_on_record(study: Calla
     assert annot_done("facets", "--leave-out", "--json", folder=folder).data == {"papers": [], "in_corpus": 149}
     labelled = annot_done("facets", "--json", folder=folder).data
     assert (labelled["papers"], labelled["without"]) == (149, [])
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     with sqlite3.connect(folder / "annot.db") as connection:
         facts = [json.loads(text)["rejected"] for (text,) in connection.execute("SELECT facts FROM imported")]
     connection.close()

@@ -39,7 +39,7 @@ def test_every_command_that_changes_a_study_is_alone() -> None:
     dry = {command.name for command in commands() if "--dry-run" in command.options}
     # A release is drawn from one snapshot; `init` and `restore` make a study that nobody has yet; encoders work for
     # hours beside a study, and refuse a second process at the same vectors or weights by themselves.
-    encoders = {"encode", "encoder contexts", "encoder examples", "encoder train"}
+    encoders = {"encoder contexts", "encoder examples", "encoder train"}
     assert dry - WAITING == {"init", "release", *encoders}
 
 

@@ -100,7 +100,7 @@ def test_the_first_difference_of_two_drawings_is_named() -> None:
 def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
     ws = Workspace.open(folder)
-    again = annot_done("pool", "replay", "--json", folder=folder).data
+    again = annot_done("check", "pools", "--json", folder=folder).data["pools"]
     with open_store(ws.database_url) as store, store.begin() as session:
         pools = read_pools(session)
         assert again["pools"] == len(pools)
@@ -111,7 +111,7 @@ def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Cal
         rows = "UPDATE pool_entry SET position = ? WHERE paper_id = ? AND doc_id = ?"
         for position, doc_id in ((99, first.doc_id), (1, other), (len(others) + 1, first.doc_id)):
             session.connection().exec_driver_sql(rows, (position, paper_id, doc_id))
-    found = annot("pool", "replay", folder=folder)
+    found = annot("check", "pools", folder=folder)
     assert found.exit_code == 1
     assert f"{paper_id}: document 1 is" in found.stdout
 

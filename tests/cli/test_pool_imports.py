@@ -76,9 +76,9 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     new = outside(folder, paper, 4)
     write_run(folder, {paper: [new[0], paper, *new[1:]]})
     before = snapshot(folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", "--dry-run", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", "--dry-run", folder=folder)
     assert not difference(before, snapshot(folder))
-    told = annot_done("pool", "import-run", "engine.run", "--method", "engine", "--json", folder=folder).data
+    told = annot_done("pool", "import", "engine.run", "--method", "engine", "--json", folder=folder).data
     assert (told["query_papers"], told["documents"]) == (1, 5)
     assert [one["what"] for one in told["findings"]] == ["missing query papers"]
     manifest = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
@@ -86,7 +86,7 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     handed_in = hashlib.sha256((folder / "engine.run").read_bytes()).hexdigest()
     assert manifest["methods"]["engine"]["source"] == {"name": "engine.run", "sha256": handed_in}
     before = snapshot(folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
     assert not difference(before, snapshot(folder))
     # It draws where it is named, and where it has nothing it runs dry.
     ours = ["abs_tfidf", "title_tfidf", "cited"]
@@ -101,24 +101,24 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
             (doc_id, rank) for rank, doc_id in enumerate(new[:3], start=1)
         ]
     )
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
-    assert "engine" in annot_done("pool", "stats", folder=folder).stdout
-    annot_done("verify", folder=folder)
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
+    assert "engine" in annot_done("pool", "show", folder=folder).stdout
+    annot_done("check", "files", folder=folder)
     before = snapshot(folder)
     annot_done("pool", folder=folder)
     assert not difference(before, snapshot(folder))
     # Another file under that name would make the pools unrepeatable; a changed one is no longer what was brought in.
     write_run(folder, {paper: new[::-1]}, "other.run")
-    refused = annot("pool", "import-run", "other.run", "--method", "engine", folder=folder)
+    refused = annot("pool", "import", "other.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 2
     assert "pools hold documents of another ranking of it" in refused.stderr
     file = folder / "pools" / "imported" / "engine.run"
     file.write_text(file.read_text().replace(new[0], new[3]))
-    for command in (["pool"], ["pool", "import-run", "engine.run", "--method", "second"]):
+    for command in (["pool"], ["pool", "import", "engine.run", "--method", "second"]):
         refused = annot(*command, folder=folder)
         assert refused.exit_code == 2
         assert "engine.run: its SHA-256 is" in refused.stderr
-    assert annot("verify", folder=folder).exit_code == 1
+    assert annot("check", "files", folder=folder).exit_code == 1
 
 
 def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Path]) -> None:
@@ -128,16 +128,16 @@ def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Pa
     (folder / "ids.txt").write_text("".join(f"{name}\n" for name in ids))
     np.save(folder / "m.npy", np.random.default_rng(1).normal(size=(len(ids), 4)).astype(np.float32))
     typed = ("m.npy", "--ids", "ids.txt", "--space", "theirs")
-    annot_done("vectors", "import", "dense", *typed, folder=folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "second", folder=folder)
+    annot_done("vectors", "add", "dense", *typed, folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "second", folder=folder)
     known = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
     assert known["methods"].keys() == {"engine", "second"}
     assert known["files"].keys() == {"engine.run", "second.run"}
     before = snapshot(folder)
     for words in (
-        ("pool", "import-run", "engine.run", "--method", "dense"),
-        ("vectors", "import", "engine", *typed),
+        ("pool", "import", "engine.run", "--method", "dense"),
+        ("vectors", "add", "engine", *typed),
     ):
         refused = annot(*words, folder=folder)
         assert refused.exit_code == 2
@@ -150,7 +150,7 @@ def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callab
     good = outside(folder, "fic0407", 2)
     write_run(folder, {"fic0407-background": [good[0], "nowhere", good[1], good[0]], "fic9999": good})
     before = snapshot(folder)
-    refused = annot("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    refused = annot("pool", "import", "engine.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 1
     for fault in (
         "foreign queries: 1 in 1 query: fic9999",
@@ -161,7 +161,7 @@ def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callab
         assert fault in refused.message()
     assert not difference(before, snapshot(folder))
     rules = ("--foreign", "drop", "--duplicates", "best")
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", *rules, folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", *rules, folder=folder)
     lines = (folder / "pools" / "imported" / "engine.run").read_text().splitlines()
     assert [line.split()[::2][:2] for line in lines] == [["fic0407", doc_id] for doc_id in good]
 
@@ -186,7 +186,7 @@ def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Cal
     shown = annot_done("pool", "show", "fic0407", folder=folder).stdout
     assert "version 2: manual: 1 added" in shown
     assert "by ada: cited by a survey" in shown
-    assert "manual" in annot_done("pool", "stats", folder=folder).stdout
+    assert "manual" in annot_done("pool", "show", folder=folder).stdout
     traced = annot_done("trace", "fic0407-background", first, folder=folder).stdout
     assert "manual" in traced
     assert "cited by a survey" in traced
@@ -201,9 +201,9 @@ def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Cal
     annot_done("pool", "add", "fic0407", second, "--reason", "a colleague", folder=folder)
     annot_done("pool", "--per-method", 5, "--frozen", folder=folder)
     assert {first, second} <= pooled(folder, "fic0407")
-    replayed = annot_done("pool", "replay", "--json", folder=folder).data
+    replayed = annot_done("check", "pools", "--json", folder=folder).data["pools"]
     assert (replayed["added_to"], replayed["differences"]) == (1, {})
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
 
 
 @pytest.mark.parametrize(

@@ -89,10 +89,12 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     shutil.rmtree(folder / ".annot" / "near-duplicates")
     held = snapshot(folder)
     promised = annot_done(
-        "pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder
+        "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder
     )
     assert not difference(held, snapshot(folder))
-    done = annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder).data
+    done = annot_done(
+        "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder
+    ).data
     assert (done["version"], done["pools"]) == (2, promised.data["pools"])
     assert "had 50% of the best papers of engine already" in promised.stderr
     after = pools_of(folder)
@@ -106,17 +108,17 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
         assert [one["doc_id"] for one in kept if "engine" in [also["method"] for also in one["also"]]] == [
             ranking[1], ranking[3],
         ]  # fmt: skip
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     assert "version 2: engine, its first 4" in annot_done("pool", "show", PAPER, folder=folder).stdout
     # Again: nothing. Deeper: what is still missing, from the same ranking, as another version.
     held = snapshot(folder)
-    again = annot_done("pool", "topup", "--method", "engine", "--depth", 4, folder=folder)
+    again = annot_done("pool", "add", "--method", "engine", "--depth", 4, folder=folder)
     assert "nothing is new" in again.stderr
     assert not difference(held, snapshot(folder))
-    deeper = annot_done("pool", "topup", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
+    deeper = annot_done("pool", "add", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
     assert deeper.data["version"] == 3
     assert [(one["paper_id"], one["added"]) for one in deeper.data["pools"]] == [(PAPER, [rankings[PAPER][4]])]
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     # What is on record is drawn again, whoever asks.
     pools = pools_of(folder)
     annot_done("pool", "--frozen", folder=folder)
@@ -126,17 +128,17 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     queries = [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data]
     pairs = 2 * len(queries) + sum(name.startswith(PAPER) for name in queries)
     assert planned["new"] == 2 * pairs
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
 
 
 def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str], Path]) -> None:
     folder = study("judged")
     send_all(folder)
     engine(folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
     new = unpooled(folder, PAPER, 4)[3]
     for call in (
-        ("pool", "topup", "--method", "engine", "--depth", 3),
+        ("pool", "add", "--method", "engine", "--depth", 3),
         ("pool", "add", PAPER, new, "--reason", "seen in a survey"),
     ):
         before = snapshot(folder)
@@ -148,7 +150,7 @@ def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str]
         assert not difference(before, snapshot(folder))
         annot_done(*call, "--grow", folder=folder)
     annot_done("plan", "--grow", folder=folder)
-    annot_done("plan", "check", folder=folder)
+    annot_done("check", "plan", folder=folder)
 
 
 def evaluated(folder: Path) -> Any:
@@ -169,7 +171,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     sources = [evaluated(folder)]
     old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
     engine(folder)
-    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
+    call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 5)
     assert "added to a study that was judged" in annot(*call, folder=folder).stderr
     annot_done(*call, "--grow", folder=folder)
     annot_done("plan", folder=folder)
@@ -190,7 +192,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     sources.append(evaluated(folder))
     assert len(sources[-1]["restated"]["topups"]) == 1
     engine(folder, "other.run")
-    annot_done("pool", "topup", "other.run", "--method", "other", "--depth", 5, "--grow", folder=folder)
+    annot_done("pool", "add", "--run", "other.run", "--method", "other", "--depth", 5, "--grow", folder=folder)
     annot_done("plan", folder=folder)
     second = judge_the_rest(folder)
     sources.append(evaluated(folder))
@@ -219,19 +221,19 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
 
 def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
-    refused = annot("pool", "topup", "--method", "abs_tfidf", folder=folder)
+    refused = annot("pool", "add", "--method", "abs_tfidf", folder=folder)
     assert refused.exit_code == 2
     assert "--method abs_tfidf: drew these pools" in refused.stderr
     # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
     annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
     other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()
     before = pools_of(folder)
-    done = annot_done("pool", "topup", "--method", "lsa", "--json", folder=folder).data
+    done = annot_done("pool", "add", "--method", "lsa", "--json", folder=folder).data
     assert sum(len(one["added"]) for one in done["pools"]) > 0
     assert (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes() == other
     after = pools_of(folder)
     assert all(after[name][: len(of)] for name, of in before.items())
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     redraw = annot("pool", "--redraw", folder=folder)
     assert redraw.exit_code == 2
     assert "lsa was added after the draw" in redraw.stderr
@@ -260,8 +262,8 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     assert {name: of for name, of in fresh.items() if name != OTHER} == {
         name: of for name, of in after.items() if name != OTHER
     }
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
-    annot_done("verify", folder=folder)
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
+    annot_done("check", "files", folder=folder)
 
 
 @pytest.mark.parametrize("broken", ["write_rankings", "write_admissions", "replace_pools", "write_pools"])
@@ -270,10 +272,10 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
 ) -> None:
     folder = study("planned")
     engine(folder)
-    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
+    call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
-        "write_rankings": "annot.steps.pool_topup.write_rankings",
-        "write_admissions": "annot.steps.pool_topup.write_admissions",
+        "write_rankings": "annot.steps.pool_growth.write_rankings",
+        "write_admissions": "annot.steps.pool_growth.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
         "write_pools": "annot.pools.pool_versions.write_pools",
     }[broken]
@@ -290,9 +292,9 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
             annot(*call, folder=folder)
     done = annot_done(*call, folder=folder).data
     assert done["version"] == (None if broken == "write_pools" else 2)
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     annot_done("plan", folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     shown = annot_done("pool", "show", PAPER, "--json", folder=folder).data
     assert [one["doc_id"] for one in shown["entries"]] == [one["doc_id"] for one in pools_of(folder)[PAPER]]
 
@@ -300,7 +302,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
 def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], Path]) -> None:
     folder = study("planned")
     engine(folder)
-    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
+    annot_done("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
     new = unpooled(folder, PAPER, 1)[0]
     annot_done("pool", "add", PAPER, new, "--reason", "a survey", "--by", "bob", folder=folder)
     annot_done("plan", folder=folder)
@@ -311,7 +313,7 @@ def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], 
     annot_done("facets", folder=folder)
     annot_done("rebuild", folder=folder)
     assert {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in before} == before
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
 
 
 def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_added(
@@ -321,7 +323,7 @@ def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_a
     engine(folder)
     new = unpooled(folder, PAPER, 4)[3]
     who = ("--by", "ada-lovelace-1815", "--grow")
-    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
+    annot_done("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
     annot_done("pool", "add", PAPER, new, "--reason", "cited by a survey", *who, folder=folder)
     annot_done("plan", folder=folder)
     judge_the_rest(folder)
@@ -344,7 +346,7 @@ def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_no
 ) -> None:
     folder = study("pooled")
     annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert "not_ranked" not in manifest, "its ranking stays on disk"
     # A query that comes later is ranked by what its pool needs alone.
@@ -355,14 +357,14 @@ def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_no
     annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
     again = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert again["not_ranked"] == {"lsa": ["fic0101"]}, "another query that is drawn again changes nothing of it"
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
     assert lacking.exit_code == 2
     assert "no rankings for query paper(s) fic0101 by lsa" in lacking.stderr
-    annot_done("pool", "topup", "--method", "lsa", "--query", "fic0101-method", folder=folder)
+    annot_done("pool", "add", "--method", "lsa", "--query", "fic0101-method", folder=folder)
     manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert "not_ranked" not in manifest
-    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
 
 
 def test_rankings_of_two_corpora_never_stand_side_by_side(study: Callable[[str], Path]) -> None:

@@ -88,7 +88,7 @@ def test_settings_that_no_person_writes_are_named(tmp_path: Path, line: str, fau
         (("pool", "--seed", "-1"), "--seed"),
         (("pool", "--method", "../../x"), "expected letters, digits"),
         (("pool", "--without", "/etc/passwd"), "expected letters, digits"),
-        (("pool", "topup", "--method", "a/b"), "expected letters, digits"),
+        (("pool", "add", "--method", "a/b"), "expected letters, digits"),
         (("query", "add", "P1"), "found paper 'P1' without --facet"),
         (("query", "add", "--facet", "method"), "found no paper"),
     ],
@@ -100,7 +100,7 @@ def test_numbers_and_names_on_the_command_line_have_bounds(study: Path, words: t
 
 
 def test_a_password_in_an_address_is_never_repeated(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for command in ("push", "pull", "audit"):
+    for command in ("push", "pull", "check"):
         found = annot(command, "--url", "http://lead:hunter2@127.0.0.1:9", folder=study)
         assert (found.exit_code, "hunter2" in found.stdout + found.stderr) == (2, False)
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://lead:hunter2@127.0.0.1:9")

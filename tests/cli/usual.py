@@ -83,7 +83,7 @@ def vectors_file(folder: Path) -> None:
 
 def vectors_set(folder: Path) -> None:
     vectors_file(folder)
-    annot_done("vectors", "import", "mine", "theirs.npy", "--ids", "ids.txt", "--space", "theirs", folder=folder)
+    annot_done("vectors", "add", "mine", "theirs.npy", "--ids", "ids.txt", "--space", "theirs", folder=folder)
 
 
 def words_file(folder: Path) -> None:
@@ -193,7 +193,7 @@ def isolated(folder: Path) -> None:
 
 
 def indexed(folder: Path) -> None:
-    annot_done("index", "build", folder=folder)
+    annot_done("index", folder=folder)
 
 
 def left_by_a_killed_build(folder: Path) -> None:
@@ -257,22 +257,19 @@ USUAL: dict[str, Usual] = {
     "query remove": Usual("pooled", "fic0407-background", again=2),
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
-    "vectors import": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
-    "vectors import-words": Usual("labelled", "theirs.vec", words_file),
+    "vectors add": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
+    "vectors add --words": Usual("labelled", "theirs.vec", words_file),
     "vectors list": Usual("labelled", "", vectors_set),
-    "index build": Usual("queried"),
-    "index list": Usual("queried", "", indexed),
-    "index verify": Usual("queried", "", indexed),
-    "index gc": Usual("pooled", "", left_by_a_killed_build),
+    "index": Usual("queried"),
+    "index --list": Usual("queried", "", indexed),
+    "index --clean": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
-    "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool import": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
-    "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool add --run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool design": Usual("judged", "--hourly-rate 20"),
     "pool show": Usual("pooled", "fic0407-background"),
-    "pool replay": Usual("pooled"),
-    "pool stats": Usual("pooled"),
-    "pool compare": Usual("pooled", ". ."),
+    "pool show --against": Usual("pooled", "."),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
     "assessor account": Usual("planned", "a1 another@demo.example.org"),
@@ -281,18 +278,14 @@ USUAL: dict[str, Usual] = {
     "assessor leave": Usual("planned", "a4"),
     "assessor silent": Usual("planned"),
     "guidelines show": Usual("made", "method --screen"),
-    "guidelines check": Usual("made"),
     "comments": Usual("judged"),
     "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
-    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
     "status": Usual("judged"),
     "agreement": Usual("settled"),
-    "agreement assessors": Usual("settled"),
-    "agreement guidelines": Usual("settled"),
     "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
     "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
@@ -315,8 +308,7 @@ USUAL: dict[str, Usual] = {
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "run list": Usual("made"),
     "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
-    "evaluate": Usual("measured"),
-    "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
+    "evaluate": Usual("measured", "--out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),
@@ -328,7 +320,7 @@ USUAL: dict[str, Usual] = {
     # A backup is never written over, and nothing is restored over a study.
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
-    "verify": Usual("measured"),
+    "check": Usual("measured"),
     "migrate": Usual("settled"),
     # What was made anew is a study as any other, which is not made anew.
     "rebuild": Usual("planned", "", lost, again=2),
@@ -338,9 +330,12 @@ USUAL: dict[str, Usual] = {
     "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {
-    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""
-WITH_AN_ENCODER = {"encode"}
-"""Commands that do nothing without the libraries for encoders; the tests of these call them."""
+
+
+def command_of(call: str) -> str:
+    """The command that a name in `USUAL` calls, without the option that makes it another call."""
+    return call.partition(" --")[0]

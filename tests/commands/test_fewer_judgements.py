@@ -90,13 +90,13 @@ def test_a_third_opinion_on_every_pair_is_growth(half: Workspace, annot: Run) ->
 
 def test_a_plan_that_is_complete_says_what_changes_nothing_of_it_and_why(half: Workspace, annot: Run) -> None:
     assert annot("plan").exit_code == 0
-    before = annot("plan", "check", "--json").data
+    before = annot("check", "plan", "--json").data["plan"]
     asked = annot("plan", "--seed", "99", "--share", "a1=3", "--repeats", "0.2")
     assert asked.exit_code == 0
     assert "nothing changed: the 40 pairs are planned already" in asked.stderr
     assert "because people have their tasks" in asked.stderr
     assert "seed 99, share a1=3, repeats 0.2 counts only for pairs that are added later" in asked.stderr
-    assert annot("plan", "check", "--json").data == before
+    assert annot("check", "plan", "--json").data["plan"] == before
     with open_store(half.database_url) as store, store.read() as session:
         drawn = people.read_plan(session)
     assert drawn is not None

@@ -33,15 +33,16 @@ def spoil(ws: Workspace, page: str, old: str, new: str) -> None:
 
 
 def test_the_packaged_pages_fit_a_study_of_the_packaged_corpus(with_corpus: Workspace, annot: Run) -> None:
-    checked = annot("guidelines", "check", "--json")
-    assert checked.exit_code == 0, checked.stderr
-    quoted = sum((PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked.data["pages"])
-    assert (checked.data["examples"], checked.data["of_package"]) == (quoted, 0)
+    result = annot("check", "guidelines", "--json")
+    assert result.exit_code == 0, result.stderr
+    checked = result.data["guidelines"]
+    quoted = sum((PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked["pages"])
+    assert (checked["examples"], checked["of_package"]) == (quoted, 0)
     assert quoted > 20
 
 
 def test_in_a_study_of_other_papers_the_packaged_examples_are_told_and_no_finding(ws: Workspace, annot: Run) -> None:
-    checked = annot("guidelines", "check")
+    checked = annot("check", "guidelines")
     assert checked.exit_code == 0, checked.stderr
     assert "quote its demonstration, which is not in this corpus" in checked.stdout
 
@@ -62,10 +63,9 @@ def test_a_page_that_does_not_fit_is_a_finding(
     with_corpus: Workspace, annot: Run, page: str, old: str, new: str, finding: str
 ) -> None:
     spoil(with_corpus, page, old, new)
-    checked = annot("guidelines", "check")
+    checked = annot("check", "guidelines")
     assert checked.exit_code == 1
-    assert checked.stdout == ""
-    assert f"guidelines/{finding}" in checked.stderr or finding in checked.stderr
+    assert f"guidelines/{finding}" in checked.stdout or finding in checked.stdout
     assert "1 place(s) in the guidelines do not fit" in checked.stderr
 
 
@@ -74,7 +74,7 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
     ws.settings_file.write_text(settings.replace('result = ["result"]', 'claim = ["result"]'), encoding="utf-8")
     (ws.root / "guidelines").mkdir(exist_ok=True)
     (ws.root / "guidelines" / "claims.md").write_text("# Claims\n\nWhat is claimed.\n", encoding="utf-8")
-    checked = annot("guidelines", "check")
+    checked = annot("check", "guidelines")
     assert checked.exit_code == 1
     for finding in (
         "guidelines/claim.md: not in the study",
@@ -82,8 +82,8 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
         "guidelines/general.md: does not name the facet 'claim'",
         "guidelines/general.md: speaks of a facet 'result', which the study does not have",
     ):
-        assert finding in checked.stderr
-    assert "'method', which the study does not have" not in checked.stderr
+        assert finding in checked.stdout
+    assert "'method', which the study does not have" not in checked.stdout
 
 
 def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, annot: Run) -> None:
@@ -92,10 +92,10 @@ def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, 
     )
     (ws.root / "guidelines").mkdir(exist_ok=True)
     (ws.root / "guidelines" / "method.md").write_text(text, encoding="utf-8")
-    checked = annot("guidelines", "check")
+    checked = annot("check", "guidelines")
     assert checked.exit_code == 1
-    assert "method.md: grade 1 is not defined: nothing stands below its heading" in checked.stderr
-    assert "grade 2" not in checked.stderr
+    assert "method.md: grade 1 is not defined: nothing stands below its heading" in checked.stdout
+    assert "grade 2" not in checked.stdout
     assert (
         json.loads(annot("guidelines", "show", "method", "--json").stdout)["data"]["definition"] == "How it was done."
     )

@@ -126,7 +126,7 @@ def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) ->
 def test_such_a_study_is_whole_as_it_stands(scidocs: Path) -> None:
     annot_done("import", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
     before = (scidocs / "annot.toml").read_text()
-    assert annot_done("plan", "check", "--json", folder=scidocs).data["faults"] == []
+    assert annot_done("check", "plan", "--json", folder=scidocs).data["plan"]["faults"] == []
     status = annot_done("status", "--json", folder=scidocs).data
     assert (status["pairs"], status["agreed"], status["unassigned"]) == (63, 63, 0)
     annot_done("agreement", folder=scidocs)

@@ -33,8 +33,8 @@ def test_of_near_duplicates_one_is_drawn_and_the_command_says_so(
     assert found["p5"] == (everything - {"p5", "p14"}) | {"twice14"}
     assert found["p12"] == everything - {"p12"}
     assert "near-duplicates of other papers were passed over" in built.stderr
-    assert annot("pool", "replay").exit_code == 0
-    stats = json.loads(annot("pool", "stats", "--json").stdout)["data"]
+    assert annot("check", "pools").exit_code == 0
+    stats = json.loads(annot("pool", "show", "--json").stdout)["data"]
     assert stats["passed_over"] > 0
 
 
@@ -48,7 +48,7 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
         assert annot("pool", "--per-method", "60").exit_code == 0
     before = drawn(ws)
     assert {"p15", "twice15"} <= before["p5"]
-    assert annot("pool", "replay").exit_code == 0
+    assert annot("check", "pools").exit_code == 0
     assert annot("pool", "--per-method", "60").exit_code == 0
     assert drawn(ws) == before
     removed = annot("query", "remove", "p5-method")
@@ -83,14 +83,14 @@ def test_a_paper_of_the_query_papers_title_neither_ranks_nor_enters(
     assert "twin5" in found["p12"]
     engine = ws.root / "engine.run"
     engine.write_text("p5 Q0 twin5 1 9 engine\np5 Q0 twice11 2 8 engine\np5 Q0 p11 3 7 engine\n")
-    grown = annot("pool", "topup", str(engine), "--method", "engine", "--depth", "1", "--query", "p5")
+    grown = annot("pool", "add", "--run", str(engine), "--method", "engine", "--depth", "1", "--query", "p5")
     assert grown.exit_code == 0, grown.stderr
     ranked = {path.stem: path.read_text() for path in (ws.pools / "rankings").glob("*.run")}
     assert {name: " twin5 " in "\n".join(of_query(text, "p5")) for name, text in ranked.items()} == {
         "title_tfidf": False, "abs_tfidf": False, "engine": False,
     }  # fmt: skip
     assert any(" twin5 " in line for line in of_query(ranked["abs_tfidf"], "p12"))
-    assert annot("pool", "replay").exit_code == 0
+    assert annot("check", "pools").exit_code == 0
 
 
 def of_query(run: str, paper_id: str) -> list[str]:

@@ -35,7 +35,7 @@ def test_it_is_told_once_and_on_record(listing_specter: Workspace, annot: Callab
     first = annot("pool", "--per-method", "3")
     assert first.exit_code == 0, first.stderr
     assert TOLD in first.stderr
-    assert "`annot encode specter`" in first.stderr
+    assert "`annot vectors add specter --encoder specter`" in first.stderr
     assert left_out(listing_specter) == {("specter",)}
     again = annot("pool")
     assert again.exit_code == 0
@@ -53,7 +53,7 @@ def test_with_vectors_it_draws_again_and_is_never_dropped_from_pools_that_it_dre
     np.save(ws.root / "m.npy", np.random.default_rng(1).normal(size=(len(lines), 4)).astype(np.float32))
     (ws.root / "ids.txt").write_text("".join(f"{one['paper_id']}\n" for one in lines))
     typed = (str(ws.root / "m.npy"), "--ids", str(ws.root / "ids.txt"), "--space", "allenai/specter")
-    assert annot("vectors", "import", "specter", *typed).exit_code == 0
+    assert annot("vectors", "add", "specter", *typed).exit_code == 0
     assert "left out, as from the pools on record: specter" in annot("pool").stderr
     assert annot("pool", "--redraw").exit_code == 0
     assert left_out(ws) == {()}

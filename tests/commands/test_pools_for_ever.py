@@ -38,9 +38,9 @@ def pooled(ws: Workspace, annot: Annot) -> Workspace:
 
 def replayed(annot: Annot) -> Any:
     """The pools are those on record; what is told of them."""
-    found = annot("pool", "replay", "--json")
+    found = annot("check", "pools", "--json")
     assert found.exit_code == 0, found.stdout
-    return found.data
+    return found.data["pools"]
 
 
 def done(annot: Annot, *words: object) -> Result:
@@ -101,7 +101,7 @@ def top_up(ws: Workspace, annot: Annot) -> None:
     (ws.root / "engine.run").write_text(
         "".join(f"p5 Q0 {doc_id} {at} {90 - at} engine\n" for at, doc_id in enumerate(docs, start=1))
     )
-    done(annot, "pool", "topup", "engine.run", "--method", "engine", "--depth", "12")
+    done(annot, "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", "12")
 
 
 def test_a_near_duplicate_that_is_cited_later_stays_out_of_what_was_drawn(pooled: Workspace, annot: Annot) -> None:
@@ -139,7 +139,7 @@ def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
     for at in range(10, 20):
         assert len({f"p{at}", f"twice{at}"} & drawn(pooled)["p5"]) <= 1
     assert (told["cited_since"], told["cited_gone"]) == (3, 0), "p40, the copy, and the paper that came"
-    said = done(annot, "pool", "replay").stdout
+    said = done(annot, "check", "pools").stdout
     assert "3 citations of query papers came into the corpus after the draw" in said
     # From what is on disk the same again; drawn anew, with what has come, and true again.
     frozen = drawn(pooled)
@@ -149,7 +149,7 @@ def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
     assert {"p1", "p2", "p40", "later1"} <= drawn(pooled)["p5"]
     assert not {"twin5", "copy5"} & drawn(pooled)["p5"]
     assert replayed(annot)["cited_since"] == 0
-    done(annot, "verify")
+    done(annot, "check", "files")
 
 
 def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, annot: Annot) -> None:
@@ -157,16 +157,16 @@ def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, anno
     done(annot, "pool")
     source = json.loads((pooled.pools / "manifest.json").read_text())["inputs"]["corpus/citations/manifest.json"]
     assert len(source) == 64
-    done(annot, "verify")
+    done(annot, "check", "files")
     (pooled.root / "other.tsv").write_text("p12\tp41\n")
     done(annot, "citations", "add", "other.tsv")
-    found = annot("verify")
+    found = annot("check", "files")
     assert found.exit_code == 1
     assert "its input corpus/citations/manifest.json was made anew since; `annot pool` takes it up" in found.stdout
     for path in (pooled.corpus / "citations").glob("*/*.parquet"):
         path.unlink()
     assert replayed(annot)["cited_gone"] == 2, "p40 and the copy"
-    assert "corpus/citations/" in annot("verify").stdout
+    assert "corpus/citations/" in annot("check", "files").stdout
 
 
 def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace, annot: Annot) -> None:
@@ -175,14 +175,14 @@ def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace,
     assert json.loads(text.splitlines()[1])["barred"]["1"][COPY] == f"p{FAR}"
     for changed in (text.replace('"p1"', '"p3"'), ""):
         path.write_text(changed)
-        refused = annot("pool", "replay")
+        refused = annot("check", "pools")
         assert refused.exit_code == 2
         assert "admission.jsonl: its SHA-256 is" in refused.stderr
-        assert annot("verify").exit_code == 1
+        assert annot("check", "files").exit_code == 1
     path.write_text("{}\n")
-    assert "not what `annot pool` writes" in annot("pool", "stats").stderr
+    assert "not what `annot pool` writes" in annot("pool", "show").stderr
     path.unlink()
-    assert "its SHA-256 is none, expected" in annot("pool", "replay").stderr
+    assert "its SHA-256 is none, expected" in annot("check", "pools").stderr
     done(annot, "pool")
     assert path.read_text() == text
 

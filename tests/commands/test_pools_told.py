@@ -70,7 +70,7 @@ def test_both_pages_tell_what_was_found_and_how_often_it_was_passed_over(
     ws: Workspace, annot: Callable[..., Result], twice: list[str]
 ) -> None:
     judged(ws, annot, twice)
-    passed = done("pool", "stats", "--json", by=annot).data["passed_over"]
+    passed = done("pool", "show", "--json", by=annot).data["passed_over"]
     assert passed > 1
     for text in pages(ws, annot).values():
         assert (

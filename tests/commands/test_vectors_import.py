@@ -83,9 +83,9 @@ def written(folder: Path, matrix: np.ndarray, form: str) -> list[str]:
 )
 def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form: str) -> None:
     typed = written(folder, matrix, form)
-    promised = annot_done("vectors", "import", "mine", *typed, "--dry-run", "--json", folder=folder).data
+    promised = annot_done("vectors", "add", "mine", *typed, "--dry-run", "--json", folder=folder).data
     assert not (folder / "corpus" / "vectors").exists()
-    found = annot_done("vectors", "import", "mine", *typed, "--json", folder=folder).data
+    found = annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data
     assert promised == found
     assert {name: found[name] for name in COUNTS} == COUNTS
     loaded = vectors.load(folder / "corpus" / "vectors" / "mine", hint="")
@@ -93,13 +93,13 @@ def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form:
     assert np.array_equal(loaded.matrix, matrix[:58])
     assert (loaded.space, loaded.model, loaded.metric) == ("theirs", "theirs", "l2")
     before = {path.name: path.read_bytes() for path in (folder / "corpus/vectors/mine").iterdir()}
-    annot_done("vectors", "import", "mine", *typed, folder=folder)
+    annot_done("vectors", "add", "mine", *typed, folder=folder)
     assert {path.name: path.read_bytes() for path in (folder / "corpus/vectors/mine").iterdir()} == before
 
 
 def test_what_is_imported_is_at_once_a_pooling_method(folder: Path, matrix: np.ndarray) -> None:
     typed = written(folder, matrix, "npy")
-    annot_done("vectors", "import", "mine", *typed, "--metric", "cosine", "--float16", folder=folder)
+    annot_done("vectors", "add", "mine", *typed, "--metric", "cosine", "--float16", folder=folder)
     settings = folder / "annot.toml"
     lines = settings.read_text().splitlines()
     settings.write_text("\n".join('methods = ["mine"]' if line.startswith("methods") else line for line in lines))
@@ -139,7 +139,7 @@ def test_rows_that_cannot_be_kept_are_counted_by_reason(folder: Path) -> None:
         '{"corpusid": 106, "vector": [3.0, 4.0]}\n',
     ]
     (folder / "s2.jsonl").write_text("".join(lines))
-    done = annot_done("vectors", "import", "mine", "s2.jsonl", "--space", "s", "--json", folder=folder)
+    done = annot_done("vectors", "add", "mine", "s2.jsonl", "--space", "s", "--json", folder=folder)
     figures = done.data
     assert figures["kept"] == 3
     assert (figures["zero"], figures["missing"], figures["foreign"]) == (1, 57, 1)
@@ -154,13 +154,13 @@ def test_rows_that_cannot_be_kept_are_counted_by_reason(folder: Path) -> None:
 def test_a_space_is_asked_for_only_where_two_could_be_confused(folder: Path, matrix: np.ndarray) -> None:
     typed = written(folder, matrix, "npy")[:3]
     for _ in range(2):
-        assert annot_done("vectors", "import", "mine", *typed, "--json", folder=folder).data["space"] == "mine"
-    annot_done("vectors", "import", "theirs", *typed, "--space", "a-model", folder=folder)
+        assert annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data["space"] == "mine"
+    annot_done("vectors", "add", "theirs", *typed, "--space", "a-model", folder=folder)
     for name in ("specter", "theirs"):
-        refused = annot("vectors", "import", name, *typed, folder=folder)
+        refused = annot("vectors", "add", name, *typed, folder=folder)
         assert refused.exit_code == 2
         assert f"does not name the space of its vectors, and {name} can be one of several" in refused.message()
-    annot_done("vectors", "import", "theirs", *typed, "--space", "a-model", folder=folder)
+    annot_done("vectors", "add", "theirs", *typed, "--space", "a-model", folder=folder)
 
 
 V1, V2 = {"model": "specter@v0.1.1"}, {"model": "specter_v2"}
@@ -172,8 +172,8 @@ def test_the_space_is_what_the_lines_or_the_dataset_say(folder: Path, matrix: np
     dataset.mkdir()
     with gzip.open(dataset / "part.gz", "wt") as file:
         file.write(s2_text(matrix))
-    one = annot_done("vectors", "import", "one", "one.jsonl", "--json", folder=folder).data
-    two = annot_done("vectors", "import", "two", "embeddings-specter_v2/part.gz", "--json", folder=folder).data
+    one = annot_done("vectors", "add", "one", "one.jsonl", "--json", folder=folder).data
+    two = annot_done("vectors", "add", "two", "embeddings-specter_v2/part.gz", "--json", folder=folder).data
     assert (one["space"], two["space"]) == ("semantic-scholar/specter_v1", "allenai/specter2")
 
 
@@ -189,23 +189,23 @@ def test_two_spaces_never_mix(
     folder: Path, lines: list[dict[str, str]], typed: list[str], says: tuple[str, ...]
 ) -> None:
     (folder / "s2.jsonl").write_text("".join(s2_line(100 + at, [1.0, at], **more) for at, more in enumerate(lines)))
-    refused = annot("vectors", "import", "mine", "s2.jsonl", *typed, folder=folder)
+    refused = annot("vectors", "add", "mine", "s2.jsonl", *typed, folder=folder)
     assert refused.exit_code == 2
     for words in says:
         assert words in refused.message()
     assert not (folder / "corpus/vectors").exists()
-    assert "no vectors; `annot encode`" in annot_done("vectors", "list", folder=folder).stdout
+    assert "no vectors; `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
 
 
 def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:
     (folder / "v2.jsonl").write_text(s2_text(matrix, **V2))
     (folder / "v1.jsonl").write_text(s2_text(matrix, **V1))
-    annot_done("vectors", "import", "specter2", "v2.jsonl", folder=folder)
-    refused = annot("vectors", "import", "specter2", "v1.jsonl", folder=folder)
+    annot_done("vectors", "add", "specter2", "v2.jsonl", folder=folder)
+    refused = annot("vectors", "add", "specter2", "v1.jsonl", folder=folder)
     assert refused.exit_code == 2
     assert "vectors of allenai/specter2, found semantic-scholar/specter_v1" in refused.message()
     (folder / "wide.jsonl").write_text(s2_line(100, [1.0, 2.0], **V2) + s2_line(101, [1.0, 2.0, 3.0], **V2))
-    refused = annot("vectors", "import", "specter2", "wide.jsonl", folder=folder)
+    refused = annot("vectors", "add", "specter2", "wide.jsonl", folder=folder)
     assert refused.exit_code == 2
     assert "wide.jsonl:2: found 3 numbers, expected 2 as in wide.jsonl:1" in refused.message()
     assert np.array_equal(vectors.load(folder / "corpus/vectors/specter2", hint="").matrix, matrix[:58])
@@ -241,29 +241,29 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(
     np.save(folder / "large.npy", np.full((64, 6), 1e6, dtype=np.float32))
     (folder / "others.txt").write_text("".join(f"other-{at}\n" for at in range(64)))
     (folder / "cut.gz").write_bytes(gzip.compress(s2_text(matrix).encode())[:-40])
-    refused = annot("vectors", "import", name, *typed, "--space", "theirs", folder=folder)
+    refused = annot("vectors", "add", name, *typed, "--space", "theirs", folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
     assert not (folder / "corpus/vectors").exists()
 
 
 def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:
-    annot_done("vectors", "import", "mine", *written(folder, matrix, "npy"), folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("vectors", "add", "mine", *written(folder, matrix, "npy"), folder=folder)
+    annot_done("check", "files", folder=folder)
     path = folder / "corpus/vectors/mine/ids.txt"
     first, second, *rest = path.read_text().splitlines()
     path.write_text("\n".join([second, first, *rest]) + "\n")
-    found = annot("verify", folder=folder)
+    found = annot("check", "files", folder=folder)
     assert found.exit_code == 1
     assert "corpus/vectors/mine/ids.txt: changed; corpus/vectors/mine/vectors.json says" in found.stdout
 
 
 def test_an_imported_set_serves_every_paper_that_came_later(folder: Path, matrix: np.ndarray) -> None:
     typed = written(folder, matrix, "npy")
-    annot_done("vectors", "import", "mine", *typed, folder=folder)
+    annot_done("vectors", "add", "mine", *typed, folder=folder)
     paper = {"paper_id": "foreign-2", "title": "Late", "abstract": SENTENCES, "labels": ["method"] * 4}
     (folder / "late.jsonl").write_text(json.dumps(paper) + "\n")
     annot_done("corpus", "add", "late.jsonl", folder=folder)
-    again = annot_done("vectors", "import", "mine", *typed, "--json", folder=folder).data
+    again = annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data
     assert (again["kept"], again["missing"], again["foreign"]) == (59, 2, 5)
     assert "foreign-2" in paper_ids(folder / "corpus")

@@ -59,16 +59,16 @@ def written(folder: Path, form: str) -> str:
 @pytest.mark.parametrize("form", ["text", "fastText text", "binary", "text gz", "binary gz"])
 def test_word2vec_is_read_as_gensim_writes_it(folder: Path, form: str) -> None:
     name = written(folder, form)
-    figures = annot_done("vectors", "import-words", name, "--dry-run", "--json", folder=folder).data
+    figures = annot_done("vectors", "add", "--words", name, "--dry-run", "--json", folder=folder).data
     assert not (folder / "corpus/word-vectors").exists()
-    assert figures == annot_done("vectors", "import-words", name, "--json", folder=folder).data
+    assert figures == annot_done("vectors", "add", "--words", name, "--json", folder=folder).data
     assert figures["form"] == ("word2vec binary" if form.startswith("binary") else "word2vec text")
     assert (figures["kept"], figures["unusable"], figures["not_finite"]) == (8, 4, 1)
     kept = wordvectors.load(folder / "corpus/word-vectors")
     assert kept.words == tuple(WORDS[:8])
     np.testing.assert_allclose(kept.matrix, MATRIX[:8], rtol=0 if form.startswith("binary") else 1e-5)
     assert kept.facts["file"] == name
-    annot_done("vectors", "import-words", name, folder=folder)
+    annot_done("vectors", "add", "--words", name, folder=folder)
 
 
 def test_a_fasttext_model_gives_the_vectors_of_its_words(folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_fasttext_model_gives_the_vectors_of_its_words(folder: Path) -> None:
         [["shape", "size", "colour"], ["weight", "shape", "Size"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50
     )
     save_facebook_model(model, str(folder / "ft.bin"))
-    figures = annot_done("vectors", "import-words", "ft.bin", "--json", folder=folder).data
+    figures = annot_done("vectors", "add", "--words", "ft.bin", "--json", folder=folder).data
     assert (figures["form"], figures["kept"], figures["unusable"]) == ("fastText binary", 4, 1)
     kept = wordvectors.load(folder / "corpus/word-vectors")
     for word, row in zip(kept.words, kept.matrix, strict=True):
@@ -97,7 +97,7 @@ def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> No
     annot_done("corpus", "add", "papers.jsonl", folder=folder)
     annot_done("facets", folder=folder)
     annot_done("query", "add", "a", "--sentences", "1", "--facet", "method", folder=folder)
-    annot_done("vectors", "import-words", written(folder, "binary"), folder=folder)
+    annot_done("vectors", "add", "--words", written(folder, "binary"), folder=folder)
     annot_done("pool", folder=folder)
     row_of = dict(zip(WORDS[:8], MATRIX[:8].astype(float), strict=True))
 
@@ -116,11 +116,11 @@ def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> No
 
 
 def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
-    annot_done("vectors", "import-words", written(folder, "binary"), folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("vectors", "add", "--words", written(folder, "binary"), folder=folder)
+    annot_done("check", "files", folder=folder)
     words = folder / "corpus/word-vectors/words.txt"
     words.write_text(words.read_text().replace("shape", "shaped"))
-    found = annot("verify", folder=folder)
+    found = annot("check", "files", folder=folder)
     assert found.exit_code == 1
     assert "corpus/word-vectors: changed" in found.stdout
 
@@ -138,7 +138,7 @@ def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
 )
 def test_what_is_no_file_of_word_vectors_is_told(folder: Path, content: bytes, says: str) -> None:
     (folder / "w.bin").write_bytes(content)
-    refused = annot("vectors", "import-words", "w.bin", folder=folder)
+    refused = annot("vectors", "add", "--words", "w.bin", folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
     assert not (folder / "corpus/word-vectors").exists()
@@ -147,14 +147,14 @@ def test_what_is_no_file_of_word_vectors_is_told(folder: Path, content: bytes, s
 def test_a_file_that_broke_off_is_told(folder: Path) -> None:
     name = written(folder, "binary gz")
     (folder / name).write_bytes((folder / name).read_bytes()[:-30])
-    refused = annot("vectors", "import-words", name, folder=folder)
+    refused = annot("vectors", "add", "--words", name, folder=folder)
     assert refused.exit_code == 2
     assert "is the file whole?" in refused.stderr
 
 
 def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:
     name = written(folder, "binary")
-    early = annot_done("vectors", "import-words", name, "--json", folder=folder)
+    early = annot_done("vectors", "add", "--words", name, "--json", folder=folder)
     assert early.data["coverage"] is None
     assert "no corpus yet" in early.stderr
     papers = [{"paper_id": key, "title": "Shape of Size", "abstract": text} for key, text in SENTENCES.items()]
@@ -168,8 +168,8 @@ def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:
     text = " ".join(f"{paper['title']} {' '.join(paper['abstract'])}" for paper in papers)
     totals = Counter(re.findall(r"[a-z]+", text.lower()))
     known = set(WORDS[:8])
-    dry = annot_done("vectors", "import-words", name, "--dry-run", "--json", folder=folder)
-    told = annot_done("vectors", "import-words", name, folder=folder)
+    dry = annot_done("vectors", "add", "--words", name, "--dry-run", "--json", folder=folder)
+    told = annot_done("vectors", "add", "--words", name, folder=folder)
     found = dry.data["coverage"]
     share = sum(totals[word] for word in known) / totals.total()
     assert found["running"] == pytest.approx(share)
@@ -182,6 +182,6 @@ def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:
     (folder / "all.vec").write_text(
         f"{len(totals) - 1} 2\n" + "".join(f"{word} 1 2\n" for word in sorted(totals) if word != lacking[-1])
     )
-    nearly = annot_done("vectors", "import-words", "all.vec", folder=folder)
+    nearly = annot_done("vectors", "add", "--words", "all.vec", folder=folder)
     assert "warning" not in nearly.stderr
     assert f"without a vector, and how often they stand: {lacking[-1]} (1)" in nearly.stderr

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from annot.base.records import Asked
+from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.audited_projects import Audited, fast_answers, of_fast, of_project
 from annot.judging.exchange.auditing import Finding
 from annot.labelstudio.studio_records import PulledTask
-from annot.steps.audit import Audit, lines
 
 A1, A2, LEAD = 7, 8, 1
 KEYS = [f"q/d{at}" for at in range(1, 7)]
@@ -102,7 +102,7 @@ def test_answers_faster_than_anybody_reads_are_counted_and_from_three_on_a_findi
     assert len(fast) == count
     findings = tuple(of_fast("a1", fast))
     assert bool(findings) is is_finding
-    told = list(lines(Audit("", 1, 6, 6, findings, {"a1": count} if count else {})))
+    told = described(Audit("", 1, 6, 6, findings, {"a1": count} if count else {})).splitlines()
     says = [line for line in told if line.startswith(f"{count} answer(s) given in less than 2 s (a1 {count})")]
     assert bool(says) is bool(count)
     assert ("nothing found" in told) is not is_finding

@@ -1,4 +1,4 @@
-"""`annot encode`: every paper's vector as its encoder gives it; a killed run ends in the bytes of one undisturbed."""
+"""`annot vectors add --encoder`: the vectors are the encoder's; a killed run ends in the bytes of one undisturbed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import tiny_models
 import torch
 from annot.base.records import Paper
 from annot.ranking import encoding, vectors
-from annot.ranking.systems import paper_encoder
+from annot.ranking.systems import encoders
 from annot.store.papers import read_papers
 from command_line import annot, annot_done, difference, snapshot
 from local_cluster import local_cluster
@@ -78,9 +78,11 @@ def by_transformers(folder: Path, papers: list[Paper]) -> np.ndarray:
 
 
 def test_a_system_known_by_name_encodes_as_transformers_does(folder: Path) -> None:
-    promised = annot_done("encode", "specter", "--dry-run", "--json", folder=folder).data
+    promised = annot_done(
+        "vectors", "add", "specter", "--encoder", "specter", "--dry-run", "--json", folder=folder
+    ).data
     assert not (folder / "corpus/vectors").exists()
-    done = annot_done("encode", "specter", "--json", folder=folder).data
+    done = annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data
     assert promised == done
     assert (done["papers"], done["encoded"], done["device"]) == (PAPERS, PAPERS, "cpu")
     loaded = vectors.load(folder / "corpus/vectors/specter", hint="")
@@ -107,7 +109,7 @@ def test_a_system_known_by_name_encodes_as_transformers_does(folder: Path) -> No
 
 
 def test_a_sentence_transformers_model_encodes_as_it_does_itself(folder: Path) -> None:
-    done = annot_done("encode", "mine", "--model", "mine-st", "--json", folder=folder).data
+    done = annot_done("vectors", "add", "mine", "--encoder", "mine-st", "--json", folder=folder).data
     assert (done["metric"], done["model"]) == ("cosine", "mine-st")
     model = SentenceTransformer(str(folder / "mine-st"), device="cpu")
     for paper, row in zip(
@@ -116,16 +118,18 @@ def test_a_sentence_transformers_model_encodes_as_it_does_itself(folder: Path) -
         text = paper.title + model.tokenizer.sep_token + " ".join(paper.sentences)
         np.testing.assert_allclose(row, model.encode([text])[0], atol=1e-5)
     assert (
-        annot_done("encode", "mine", "--model", "mine-st", "--metric", "l2", "--json", folder=folder).data["encoded"]
+        annot_done("vectors", "add", "mine", "--encoder", "mine-st", "--metric", "l2", "--json", folder=folder).data[
+            "encoded"
+        ]
         == 0
     )
     assert vectors.load(folder / "corpus/vectors/mine", hint="").metric == "l2"
 
 
 def test_half_precision_is_the_rounding_of_single(folder: Path) -> None:
-    annot_done("encode", "specter", folder=folder)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     single = vectors.load(folder / "corpus/vectors/specter", hint="").matrix.copy()
-    annot_done("encode", "specter", "--float16", folder=folder)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", "--float16", folder=folder)
     half = vectors.load(folder / "corpus/vectors/specter", hint="").matrix
     assert half.dtype == np.float16
     assert np.array_equal(half, single.astype(np.float16))
@@ -136,7 +140,7 @@ def test_computing_in_half_precision_comes_near(folder: Path) -> None:
     papers = list(read_papers(folder / "corpus"))
     for name, reading in (("weights/specter", "document"), ("mine-st", "own")):
         made = [
-            paper_encoder.open_paper_encoder(folder / name, reading, device="cpu", half=half, batch=8)(
+            encoders.open_paper_encoder(folder / name, reading, device="cpu", half=half, batch=8)(
                 papers, lambda done, total: None
             )
             for half in (False, True)
@@ -147,7 +151,7 @@ def test_computing_in_half_precision_comes_near(folder: Path) -> None:
 
 KILLED = f"""
 import os, sys
-from annot.study import encoding
+from annot.ranking import encoding
 from annot.cli.main import run
 encoding.PART = {SMALL}
 parts, write = [], encoding.save_array
@@ -157,7 +161,7 @@ def then_die(path, array):
     if len(parts) == int(os.environ["DIE_AT"]):
         os.kill(os.getpid(), 9)
 encoding.save_array = then_die
-sys.argv = ["annot", "encode", "specter"]
+sys.argv = ["annot", "vectors", "add", "specter", "--encoder", "specter"]
 run()
 """
 
@@ -168,28 +172,30 @@ def test_the_workers_of_a_cluster_encode_the_same_bytes(folder: Path, tmp_path: 
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=7)
     here = shutil.copytree(folder, tmp_path / "here")
     with local_cluster() as engine:
-        for arguments in (("specter",), ("mine", "--model", "mine-st", "--float16")):
+        for arguments in (("specter", "--encoder", "specter"), ("mine", "--encoder", "mine-st", "--float16")):
             with threadpool_limits(1):
-                annot_done("encode", *arguments, folder=here)
-            done = annot_done("encode", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
+                annot_done("vectors", "add", *arguments, folder=here)
+            done = annot_done("vectors", "add", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
             assert done["encoded"] == PAPERS
             assert bytes_of(folder, arguments[0]) == bytes_of(here, arguments[0])
-            again = annot_done("encode", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
+            again = annot_done("vectors", "add", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
             assert again["encoded"] == 0
 
 
 @pytest.mark.parametrize("die_at", [1, 3])
 def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path: Path, die_at: int) -> None:
     undisturbed = shutil.copytree(folder, tmp_path / "undisturbed")
-    annot_done("encode", "specter", folder=undisturbed)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=undisturbed)
     killed = subprocess.run(
         [sys.executable, "-c", KILLED], cwd=folder, env=os.environ | {"DIE_AT": str(die_at)}, capture_output=True
     )
     assert killed.returncode == -9, killed.stderr
     assert not (folder / "corpus/vectors").exists()
     # The part that was being written is lost, those before it are not.
-    promised = annot_done("encode", "specter", "--dry-run", "--json", folder=folder).data
-    done = annot_done("encode", "specter", "--json", folder=folder).data
+    promised = annot_done(
+        "vectors", "add", "specter", "--encoder", "specter", "--dry-run", "--json", folder=folder
+    ).data
+    done = annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data
     assert done["encoded"] == promised["encoded"] == PAPERS - SMALL * (die_at - 1)
     assert bytes_of(folder, "specter") == bytes_of(undisturbed, "specter")
     assert not list((folder / ".annot/encoding").glob("specter/*"))
@@ -198,36 +204,44 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path:
 def test_papers_that_came_later_are_encoded_alone_and_the_bytes_are_those_of_one_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    annot_done("encode", "specter", folder=folder)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     (folder / "more.jsonl").write_text(papers_text(PAPERS, 10))
     annot_done("corpus", "add", "more.jsonl", folder=folder)
     at_once = shutil.copytree(folder, tmp_path / "at-once")
     shutil.rmtree(at_once / "corpus/vectors")
-    annot_done("encode", "specter", folder=at_once)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=at_once)
     whole_parts = PAPERS // SMALL * SMALL
-    assert annot_done("encode", "specter", "--json", folder=folder).data["encoded"] == PAPERS + 10 - whole_parts
+    assert (
+        annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data["encoded"]
+        == PAPERS + 10 - whole_parts
+    )
     assert bytes_of(folder, "specter") == bytes_of(at_once, "specter")
     # With all there, nothing is loaded, and nothing is written.
     before = snapshot(folder)
-    monkeypatch.setattr("annot.steps.encode.open_paper_encoder", pytest.fail)
-    annot_done("encode", "specter", folder=folder)
+    monkeypatch.setattr("annot.steps.vectors.open_paper_encoder", pytest.fail)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     assert not difference(before, snapshot(folder))
 
 
 def test_a_set_that_was_changed_is_encoded_anew(folder: Path) -> None:
-    annot_done("encode", "specter", folder=folder)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     before = bytes_of(folder, "specter")
     path = folder / "corpus/vectors/specter/vectors.npy"
     spoilt = bytearray(path.read_bytes())
     spoilt[-1] ^= 1
     path.write_bytes(bytes(spoilt))
-    assert annot_done("encode", "specter", "--json", folder=folder).data["encoded"] == PAPERS
+    assert (
+        annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data["encoded"]
+        == PAPERS
+    )
     assert bytes_of(folder, "specter") == before
 
 
 def test_other_texts_other_weights_and_another_metric_are_seen(folder: Path) -> None:
     def encoded(*typed: str) -> int:
-        made: int = annot_done("encode", "specter", *typed, "--json", folder=folder).data["encoded"]
+        made: int = annot_done(
+            "vectors", "add", "specter", "--encoder", "specter", *typed, "--json", folder=folder
+        ).data["encoded"]
         return made
 
     assert encoded() == PAPERS
@@ -251,32 +265,32 @@ def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(fo
     lock.parent.mkdir(parents=True)
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        refused = annot("encode", "specter", folder=folder)
+        refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
         assert refused.exit_code == 1
         assert "specter: another process is encoding it" in refused.message()
-        annot_done("encode", "mine", "--model", "mine-st", folder=folder)
+        annot_done("vectors", "add", "mine", "--encoder", "mine-st", folder=folder)
         annot_done("facets", folder=folder)
 
 
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        (["specter", "--device", "cuda:9"], "--device cuda:9: "),
-        (["specter", "--device", "gpu"], "expected cpu"),
-        (["specter", "--metric", "l1"], "--metric 'l1'"),
-        (["spectre"], "no encoder of this name; did you mean 'specter'?"),
-        (["scincl"], "hf download malteos/scincl"),
-        (["mine", "--model", "nowhere"], "--model nowhere: no such folder"),
-        (["mine", "--model", "annot.toml"], "--model annot.toml: no such folder"),
-        (["mine", "--model", "corpus"], "corpus: not readable as weights"),
-        (["mine", "--model", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
-        (["mine", "--model", "somebody/model"], "hf download somebody/model --local-dir"),
-        (["specter", "--model", "somebody/model"], "specter is allenai/specter"),
-        (["abs_tfidf", "--model", "mine-st"], "the name of a method without vectors"),
+        (["specter", "--encoder", "specter", "--device", "cuda:9"], "--device cuda:9: "),
+        (["specter", "--encoder", "specter", "--device", "gpu"], "expected cpu"),
+        (["specter", "--encoder", "specter", "--metric", "l1"], "--metric 'l1'"),
+        (["spectre", "--encoder", "spectre"], "no encoder of this name; did you mean 'specter'?"),
+        (["scincl", "--encoder", "scincl"], "hf download malteos/scincl"),
+        (["mine", "--encoder", "nowhere"], "--encoder nowhere: no such folder"),
+        (["mine", "--encoder", "annot.toml"], "--encoder annot.toml: no such folder"),
+        (["mine", "--encoder", "corpus"], "corpus: not readable as weights"),
+        (["mine", "--encoder", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
+        (["mine", "--encoder", "somebody/model"], "hf download somebody/model --local-dir"),
+        (["specter", "--encoder", "somebody/model"], "specter is allenai/specter"),
+        (["abs_tfidf", "--encoder", "mine-st"], "the name of a method without vectors"),
     ],
 )
 def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: str) -> None:
-    refused = annot("encode", *typed, folder=folder)
+    refused = annot("vectors", "add", *typed, folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
     assert len(refused.stderr.splitlines()) <= 2, "what is wrong, and what to do"
@@ -287,20 +301,20 @@ def test_an_encoder_and_an_import_never_write_over_each_other(folder: Path) -> N
     np.save(folder / "m.npy", np.ones((1, 3), np.float32))
     (folder / "ids.txt").write_text("p00\n")
     typed = ("m.npy", "--ids", "ids.txt", "--space", "semantic-scholar/specter_v1")
-    annot_done("vectors", "import", "specter", *typed, folder=folder)
-    refused = annot("encode", "specter", folder=folder)
+    annot_done("vectors", "add", "specter", *typed, folder=folder)
+    refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     assert refused.exit_code == 2
     assert "vectors of semantic-scholar/specter_v1, found allenai/specter" in refused.message()
     shutil.rmtree(folder / "corpus/vectors/specter")
     typed = (*typed[:-1], "allenai/specter")
-    annot_done("vectors", "import", "specter", *typed, folder=folder)
+    annot_done("vectors", "add", "specter", *typed, folder=folder)
     before = bytes_of(folder, "specter")
-    refused = annot("encode", "specter", folder=folder)
+    refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     assert refused.exit_code == 2
     assert "holds vectors that were not encoded here; they would be lost" in refused.message()
     assert bytes_of(folder, "specter") == before
     shutil.rmtree(folder / "corpus/vectors/specter")
-    annot_done("encode", "specter", folder=folder)
-    refused = annot("vectors", "import", "specter", *typed, folder=folder)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    refused = annot("vectors", "add", "specter", *typed, folder=folder)
     assert refused.exit_code == 2
-    assert "holds vectors that `annot encode` made; they would be lost" in refused.message()
+    assert "holds vectors that an encoder made; they would be lost" in refused.message()

@@ -13,7 +13,7 @@ import torch
 from annot.base.storage import strings_of
 from annot.formats.trec import read_run
 from annot.ranking import vectors
-from annot.ranking.systems import encoders, transport
+from annot.ranking.systems import encoders, matching
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from command_line import annot, annot_done
@@ -130,7 +130,7 @@ def test_a_run_that_gave_up_says_how_often(
     study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "plans_given_up" not in made["ot-aspire"]
-    monkeypatch.setattr(transport, "STEPS", 1)
+    monkeypatch.setattr(matching, "STEPS", 1)
     told = annot_done("run", "ot-aspire", folder=study)
     settings = json.loads((study / "exports/runs/ot-aspire.json").read_text())["settings"]
     given_up = settings["plans_given_up"]

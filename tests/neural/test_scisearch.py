@@ -6,6 +6,7 @@ import json
 import shutil
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from annot.base.records import Paper, Qrel, Query
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate
 from annot.measuring.folds.grouped import grouped_folds
-from annot.measuring.trained_pools import of_lsa
 from annot.ranking.methods import Bench
-from annot.ranking.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
-from annot.ranking.systems.scisearch.protocols import honest, leaky, untrained
-from annot.ranking.systems.system import Topic
+from annot.ranking.systems.inputs import PooledQuery
+from annot.ranking.systems.registry import SYSTEMS
+from annot.ranking.systems.scisearch import honest, leaky, untrained
+from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
@@ -70,7 +71,7 @@ def test_every_grade_is_brought_to_the_commonest_and_no_pair_is_lost(rarest: int
 
 
 @pytest.fixture(scope="module")
-def csfcube(shared: Path) -> tuple[list[Topic], list[Qrel], Bench]:
+def csfcube(shared: Path) -> tuple[list[PooledQuery], list[Qrel], Bench]:
     """CSFCube's two facets: topics, adjudicated grades, and a bench with LSA of the release's papers."""
     folder, papers = shared / "csfcube", []
     with (folder / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as file:
@@ -86,17 +87,17 @@ def csfcube(shared: Path) -> tuple[list[Topic], list[Qrel], Bench]:
             grades = {doc: max(0, grade) for doc, grade in pairs if doc != paper_id and doc in labels_of}
             sentences = tuple(at for at, label in enumerate(labels_of[paper_id]) if label in labels)
             name = f"{paper_id}-{facet}"
-            topics.append(Topic(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
+            topics.append(PooledQuery(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
             qrels += [Qrel(name, doc, grade) for doc, grade in grades.items()]
     bench = bench_of(papers)
     bench.vectors["lsa"] = decomposed(bench.corpus, dimensions=200, iterations=7)
     return topics, qrels, bench
 
 
-def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], list[Qrel], Bench]) -> None:
+def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[PooledQuery], list[Qrel], Bench]) -> None:
     """NDCG%20 over all queries, LSA features, three seeds: what testing on training pairs is worth."""
     topics, qrels, bench = csfcube
-    features = of_lsa(topics, bench)
+    features = SYSTEMS["lsa"].features(SimpleNamespace(topics=topics, bench=bench))
     queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
     documents = {topic.query_id: topic.doc_ids for topic in topics}
 
@@ -135,9 +136,9 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     evaluated = annot_done("evaluate", "--json", folder=study).data
     assert "scisearch-leaky" in {line["run"] for line in evaluated["lines"] if line["demonstration"]}
     assert "scisearch-leaky" not in json.dumps(evaluated["comparison"])
-    assert "scisearch-leaky: trained on what it is tested on" in annot_done("compare", folder=study).stdout
+    assert "scisearch-leaky: trained on what it is tested on" in annot_done("evaluate", folder=study).stdout
     assert "scisearch-leaky" not in annot_done("assessor-effect", folder=study).stdout
-    assert "at least 2 runs" in annot("compare", "lsa", "scisearch-leaky", folder=study).message()
+    assert "at least 2 runs" in annot("evaluate", "lsa", "scisearch-leaky", "--out", "it", folder=study).message()
     # Without training it ranks as the system `lsa` does, by the cosine of the same vectors.
     annot_done("run", "scisearch-untrained", "lsa", folder=study)
     scores = [

@@ -13,9 +13,8 @@ from annot.base.records import Paper
 from annot.ranking.systems.encoders import encode_documents, encode_in_context, sentence_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.training import losses
-from annot.ranking.systems.training.batches import Losses
 from annot.ranking.systems.training.examples import Example
-from annot.ranking.systems.training.losses import Heat
+from annot.ranking.systems.training.losses import Heat, Losses
 from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 from sentence_transformers import SentenceTransformer, util
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss

@@ -12,7 +12,7 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.settings.sections import CollectionSettings
 from annot.demo import packaged
-from annot.publishing.release.questions import questions, read_answers, unanswered
+from annot.publishing.release.questions import parse_answers, questions, unanswered
 from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
@@ -115,7 +115,7 @@ def test_open_questions_are_asked_in_the_file_and_counted_in_the_terminal(ws: Wo
     shown = f"{', '.join(PROSE[:3])} and {len(PROSE) - 3} more"
     assert ran.stderr == f"datasheet.toml: {len(PROSE)} questions are open ({shown}); answer them there\n"
     asked = sheet.read_text(encoding="utf-8")
-    assert read_answers(asked, name="x") == {}
+    assert parse_answers(asked, name="x") == {}
     assert all(asked.count(f"\n# {one['text']}") == 1 for one in ran.data["unanswered"])
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_lacks_a_question_gets_it_and_keeps_its_answers(ws: Workspac
     assert ran.data["answers_written"] is True
     assert len(ran.data["unanswered"]) == len(PROSE) - 1
     text = sheet.read_text(encoding="utf-8")
-    assert read_answers(text, name="x") == {"uses.tasks": "Re-ranking."}
+    assert parse_answers(text, name="x") == {"uses.tasks": "Re-ranking."}
     assert "[maintenance]" in text
 
 
@@ -188,7 +188,7 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
 
 
 def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
-    assert unanswered(read_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
+    assert unanswered(parse_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
     terms, missing = terms_of(
         CollectionSettings(**packaged.settings()["collection"]), with_text=None, licence=None, published=None
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.publishing.release import release_folder
-from annot.publishing.release.release_folder import restore_folder, write_folder
+from annot.publishing.release import released_files
+from annot.publishing.release.released_files import restore_folder, write_folder
 from judged_study import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}
@@ -38,7 +38,7 @@ def test_an_interruption_while_writing_leaves_what_was(
         path.write_bytes(content)
         written.append(path)
 
-    monkeypatch.setattr(release_folder, "write_file", interrupted)
+    monkeypatch.setattr(released_files, "write_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_folder(tmp_path / "r", NEW)
     assert written

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.records import Paper, Ranking
-from annot.ranking.given_word_vectors import read_word_vectors
+from annot.ranking.given_vectors import read_word_vectors
 from annot.ranking.methods import Bench, rank_all, rank_pool
 from gensim.models import Word2Vec
 from indexed import bench_of, corpus_of

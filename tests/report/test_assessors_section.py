@@ -88,7 +88,7 @@ def test_everything_that_is_measured_is_shown(study: Looked) -> None:
     assert {row[1] for row in hard.rows} == {"method", "result"}
     assert hard.notes == (
         f"Shown: 20 of {len(study.diagnosed.diagnosis.hardest)} candidates (the hardest of each query); all: "
-        "`annot agreement assessors --query QUERY or --json`.",
+        "`annot agreement --by assessor --query QUERY or --json`.",
     )
     assert table(study, "pace").headings[2:8] == ("Median", "Q1", "Q3", "Mean", "Idle", "Too fast")
     assert len(table(study, "streaks").rows) == 3

@@ -12,8 +12,7 @@ from annot.base.errors import InputError
 from annot.formats.beir import beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.licences import licence
-from annot.publishing.release.prose import dataset_card, size_category
+from annot.publishing.release.prose import dataset_card, licence, size_category
 from collection_facts import demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from annot.base.errors import InputError
-from annot.publishing.release.questions import answer_sheet, questions, read_answers, unanswered
+from annot.publishing.release.questions import answer_sheet, parse_answers, questions, unanswered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,13 +37,13 @@ def test_every_question_of_the_two_papers_is_asked() -> None:
 def test_a_new_sheet_holds_every_question_and_no_answer() -> None:
     sheet = answer_sheet({})
     assert all(question.text in sheet for question in questions())
-    assert read_answers(sheet, name="datasheet.toml") == {}
+    assert parse_answers(sheet, name="datasheet.toml") == {}
     assert sheet.count(' = ""\n') == len(questions())
 
 
 def test_a_commented_question_is_answered_by_taking_the_mark_away() -> None:
     sheet = answer_sheet({}).replace('# funding = ""', 'funding = "Nobody."')
-    assert read_answers(sheet, name="datasheet.toml") == {"motivation.funding": "Nobody."}
+    assert parse_answers(sheet, name="datasheet.toml") == {"motivation.funding": "Nobody."}
 
 
 answer_texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
@@ -55,7 +55,7 @@ answer_texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_f
 def test_answers_written_into_a_sheet_are_read_back_as_they_were(answers: dict[str, str]) -> None:
     sheet = answer_sheet(answers)
     kept = {question: text.strip() for question, text in answers.items() if text.strip()}
-    assert read_answers(sheet, name="datasheet.toml") == kept
+    assert parse_answers(sheet, name="datasheet.toml") == kept
     assert answer_sheet(kept) == sheet
     assert set(tomllib.loads(sheet)) == {question.id.partition(".")[0] for question in questions()}
 
@@ -63,17 +63,17 @@ def test_answers_written_into_a_sheet_are_read_back_as_they_were(answers: dict[s
 def test_unknown_names_are_refused_with_the_near_one_and_all_faults_come_together() -> None:
     text = '[motivaton]\npurpose = "x"\n[uses]\ntask = "x"\nused = 3\n[maintenance]\ncontact = "x"\n'
     with pytest.raises(InputError) as caught:
-        read_answers(text, name="datasheet.toml")
+        parse_answers(text, name="datasheet.toml")
     assert caught.value.faults == (
         "datasheet.toml: unknown section 'motivaton': did you mean 'motivation'?",
         "datasheet.toml: uses: unknown question 'task': did you mean 'tasks'?",
         "datasheet.toml: uses.used: found 3, expected text in quotation marks",
     )
     with pytest.raises(InputError) as caught:
-        read_answers('motivation = "x"', name="d")
+        parse_answers('motivation = "x"', name="d")
     assert caught.value.faults == ("d: motivation: found 'x', expected a table [motivation]",)
     with pytest.raises(InputError, match=r"datasheet\.toml: not valid TOML"):
-        read_answers("[uses", name="datasheet.toml")
+        parse_answers("[uses", name="datasheet.toml")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.demo.packaged import corpus_text
 from annot.publishing.release.leaks import Leak, Secret, addresses, leaks
-from annot.publishing.release.release_folder import bundle
+from annot.publishing.release.released_files import bundle
 
 NAME = Secret("name", "Zoë van der Plánt")
 MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from annot.publishing.report.cells import Kind, Number
 from annot.publishing.report.document import Answer, Document, Section, Table
-from annot.publishing.report.latex import latex
-from annot.publishing.report.latex_text import escape, inline
+from annot.publishing.report.latex import escape, inline, latex
 from needs import unavailable
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"

@@ -6,7 +6,7 @@ import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, Kind, number
 from annot.publishing.report.document import Table
-from annot.publishing.report.text import table_text, text_table, without_minus_zero
+from annot.publishing.report.terminal import table_text, text_table, without_minus_zero
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from annot.formats.trec import write_qrels
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.leaks import Secret, leaks
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown
-from annot.publishing.release.release_folder import bundle
+from annot.publishing.release.released_files import bundle
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 

@@ -12,14 +12,14 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.records import Asked
-from annot.judging.exchange import auditing
+from annot.judging.exchange import audit, auditing
 from annot.judging.exchange.audited_projects import Audited, of_project
 from annot.judging.exchange.connection import connect
 from annot.judging.exchange.rounds import own_tasks
 from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.studio_records import PulledTask
-from annot.steps import adjudicate, audit, pull, push
+from annot.steps import adjudicate, pull, push
 from annot.store import projects
 from annot.store.database import open_store
 from annot.store.projects import Round
@@ -127,7 +127,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert found(settled) == {}
     annot_done("assessor", "account", "a2", address_of("a2"), folder=settled.folder)
     push.push(settled.workspace, dry_run=False, advance=quietly)
-    said = annot_done("audit", folder=settled.folder).stdout
+    said = annot_done("check", "server", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "nothing found" in said
     made = {name: settled.projects()[name][0] for name in ("a1", "a2")}
@@ -192,31 +192,31 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     pushed = annot_done("push", folder=settled.folder)
     assert (
         "a1: changed on the server by hand, and set back now: "
-        "maximum_annotations, the title, the instructions; `annot audit` keeps it on record" in pushed.stderr
+        "maximum_annotations, the title, the instructions; `annot check server` keeps it on record" in pushed.stderr
     )
     assert "set back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
     assert kinds["project set back"] == [f"a1: {auditing.SET_BACK.what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
-    result = annot("audit", "--json", folder=settled.folder)
+    result = annot("check", "server", "--json", folder=settled.folder)
     assert result.exit_code == 1
-    told = annot("audit", folder=settled.folder).stdout
+    told = annot("check", "server", folder=settled.folder).stdout
     by_whom = r"by another account \(by the lead's account\)"
     assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
     assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
-    (gone,) = [finding for finding in result.data["findings"] if finding["kind"] == "project gone"]
+    (gone,) = [finding for finding in result.data["server"]["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])
     lost = f"{answered} answer(s) on record are no longer on the server"
     assert gone["what"] == f"a2: their project is gone from the server (judging); {lost}"
     assert "free edition does not tell" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
-    assert kept["findings"] == result.data["findings"]
+    assert kept["findings"] == result.data["server"]["findings"]
 
 
 def test_nothing_sent_is_told(tmp_path: Path, studio: Studio) -> None:
     study = make_study(tmp_path / "study", studio, name="not-sent", per_method=1)
-    result = annot("audit", folder=study.folder)
+    result = annot("check", "server", folder=study.folder)
     assert result.exit_code == 2
     assert "annot push" in result.message()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from annot.judging.exchange import audit
 from annot.labelstudio.annotations import write_result
-from annot.steps import audit, gold, substudy, train
+from annot.steps import gold, substudy, train
 from annot.store.projects import Round
 from command_line import annot_done
 from complete_study import http

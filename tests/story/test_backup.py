@@ -92,7 +92,7 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
         assert (folder / "annot.db").exists() == (kind == "sqlite")
         assert files_of(folder) == kept
         assert history(url, pairs) == before
-        annot_done("verify", folder=folder)
+        annot_done("check", "files", folder=folder)
 
         pushed = annot_done("push", "--json", folder=folder).data["projects"]
         assert [(one["there"], one["sent"]) for one in pushed] == [(len(pairs), 0), (len(pairs), 0)]

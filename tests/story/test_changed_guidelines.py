@@ -63,7 +63,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     # A project that was not reached, as on another server, shows the earlier text; the next push brings it along.
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
-    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
     open_of_method = len(of_method) - len(early)
     assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
@@ -103,13 +103,13 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     by_a1 = [one.guidelines_sha256 for one in history if one.record.assessor == "a1"]
     assert by_a1 == [old, new]
     assert [[sha256 for _, sha256 in tasks[Asked(*pair)]] for pair in (early[0], of_method[-1])] == [[old, new]] * 2
-    assert annot_done("audit", "--json", folder=study.folder).data["findings"] == []
-    annot_done("verify", folder=study.folder)
+    assert annot_done("check", "server", "--json", folder=study.folder).data["server"]["findings"] == []
+    annot_done("check", "files", folder=study.folder)
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute("UPDATE guidelines SET sha256 = 'another' WHERE why IS NOT NULL")
-    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
     assert finding["what"] == f"a1: {len(places) + 1} answer(s) by guidelines that are not on record"
-    assert "the guidelines of method sent on" in annot("verify", folder=study.folder).stdout
+    assert "the guidelines of method sent on" in annot("check", "files", folder=study.folder).stdout
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute(f"UPDATE guidelines SET sha256 = '{new}' WHERE why IS NOT NULL")
     pages = collection_facts._protocol(read_snapshot(study.workspace))

@@ -103,7 +103,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         annot_done("adjudicate", "pull", folder=folder)
         assert counting(restored) == before
         assert sent(annot_done("push", "--json", folder=folder)) == {"a1": (1, 0, n), "a2": (n - half, 0, half)}
-        assert annot_done("audit", "--json", folder=folder).data["findings"] == []
+        assert annot_done("check", "server", "--json", folder=folder).data["server"]["findings"] == []
         if url is None:
             # The server is empty once more, for the study restored to PostgreSQL.
             for project in restored.listed_projects():
@@ -118,6 +118,6 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         added = {(*pair, "a2"): at % 4 for at, pair in enumerate(pairs) if at >= half}
         assert counting(restored) == before | added | {(*second_dispute, "j1"): 1}
         annot_done("qrels", folder=folder)
-        annot_done("verify", folder=folder)
-        annot_done("audit", folder=folder)
+        annot_done("check", "files", folder=folder)
+        annot_done("check", "server", folder=folder)
     assert address_of("a1") not in (folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8")

@@ -223,7 +223,9 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     made = run.make(ws, systems=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
-    evaluate.evaluate(ws, files=(), convention=None, measures=(), ties="order", average="test", tell=print)
+    evaluate.evaluate(
+        ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=print
+    )
     evaluation = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
     assert {line["run"] for line in evaluation["lines"]} >= {one.tag for one in made}
     assert {line["convention"] for line in evaluation["lines"]} == {"csfcube", "trec"}

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput
+from annot.judging import plan_check
+from annot.judging.exchange import audit
 from annot.judging.exchange.connection import connect
 from annot.publishing.report.terminal import told
-from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
+from annot.steps import assessor_leaving, plan, pull, push, query, status, train
 from annot.steps import gold as gold_pairs
 from annot.store import people
 from annot.store.database import open_store

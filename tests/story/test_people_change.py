@@ -67,9 +67,9 @@ def refuse_disorder(study: Study, *names: str) -> None:
 
 
 def sound(study: Study) -> bool:
-    found = annot("plan", "check", "--json", folder=study.folder)
-    assert found.exit_code == (1 if found.data["faults"] else 0)
-    return not found.data["faults"]
+    found = annot("check", "plan", "--json", folder=study.folder)
+    assert found.exit_code == (1 if found.data["plan"]["faults"] else 0)
+    return not found.data["plan"]["faults"]
 
 
 def counted(study: Study) -> dict[tuple[str, ...], int | None]:

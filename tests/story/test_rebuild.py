@@ -162,7 +162,7 @@ def test_a_lost_database_is_made_anew_with_all_that_people_decided(study: Study)
             assert history(store, pair) == was[pair]
     assert address_of("a1") in annot_done("assessor", "list", "--json", folder=folder).stdout
     annot_done("qrels", folder=folder)
-    annot_done("verify", folder=folder)
+    annot_done("check", "files", folder=folder)
     assert kept == {name: (folder / name).read_bytes() for name in kept}
     assert {len(ids) for ids in study.projects().values()} == {1}
 

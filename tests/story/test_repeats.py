@@ -12,7 +12,6 @@ from annot.judging.exchange import connection
 from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.labelstudio.gateway import Gateway
 from annot.steps import adjudicate, agreement, pull, push, qrels
-from annot.steps import agreement_assessors as diagnosis
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -78,12 +77,12 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         len({one.asked.pair for one in plan})
     }
 
-    found = {one.assessor: one for one in diagnosis.look(ws, queries=()).diagnosed.self_consistency}
+    found = {one.assessor: one for one in agreement.by_assessor(ws, queries=()).diagnosed.self_consistency}
     assert (found["a1"].same.count, found["a1"].same.of) == (0, len(repeats["a1"]))
     assert (found["a2"].same.count, found["a2"].same.of) == (len(repeats["a2"]), len(repeats["a2"]))
     assert found["a1"].change.value == -2.0
     assert found[None].same.of == sum(map(len, repeats.values()))
-    assert "Same grade again" in diagnosis.describe(diagnosis.look(ws, queries=()), queries=())
+    assert "Same grade again" in agreement.describe_assessors(agreement.by_assessor(ws, queries=()), queries=())
 
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(one["occasion"] for one in lines) == Counter(one.occasion for one in plan)

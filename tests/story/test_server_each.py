@@ -9,12 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.judging.exchange import audit
 from annot.judging.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
-from annot.steps import audit
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done, difference, snapshot
@@ -156,7 +156,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     judge.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     annot_done("adjudicate", "pull", folder=first.folder)
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
-    found = annot_done("audit", folder=first.folder)
+    found = annot_done("check", "server", folder=first.folder)
     assert "nothing found" in found.stdout
     assert "5 projects" in found.stdout
 
@@ -172,7 +172,7 @@ def test_training_goes_to_the_persons_own_server(at: At) -> None:
     annot_done("train", "push", "--assessor", "j1", folder=first.folder)
     assert len(judge.on_server("j1", "train-feedback")) == 1
     assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
-    assert "7 projects" in annot_done("audit", folder=first.folder).stdout
+    assert "7 projects" in annot_done("check", "server", folder=first.folder).stdout
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
@@ -181,7 +181,7 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
     first, second = at("a1"), at("a2")
     there = len(first.listed_projects())
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
-    for command in (("push",), ("pull",), ("adjudicate", "push"), ("audit",)):
+    for command in (("push",), ("pull",), ("adjudicate", "push"), ("check", "server")):
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
         assert "is the server of nobody in this study" in refused.message()
@@ -231,10 +231,10 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
         make_accounts(
             first.studio.url, {"a2": address_of("a2")}, invitation=gateway.invitation, passwords=first.studio.passwords
         )
-    found = run(first, "audit", "--json")
+    found = run(first, "check", "server", "--json")
     assert found.exit_code == 1
-    assert [finding["kind"] for finding in found.data["findings"]] == ["strange account"]
-    assert "a1: an account of a2 is on their server" in found.data["findings"][0]["what"]
+    assert [finding["kind"] for finding in found.data["server"]["findings"]] == ["strange account"]
+    assert "a1: an account of a2 is on their server" in found.data["server"]["findings"][0]["what"]
     assert address_of("a2") not in found.stdout
 
 

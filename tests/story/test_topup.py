@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.trec import read_run
+from annot.judging import plan_check
+from annot.pools import replay
 from annot.pools.pooling import MANUAL
-from annot.steps import evaluate, plan, plan_check, pool_add, pool_facts, pool_topup, pull, push, qrels, run
+from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly
 
@@ -43,8 +45,8 @@ def engine_run(study: Study) -> tuple[Path, dict[str, list[str]], str]:
     return path, rankings, by_hand
 
 
-def top_up(ws: Workspace, file: Path, *, grow: bool) -> pool_topup.Grown:
-    return pool_topup.top_up(
+def top_up(ws: Workspace, file: Path, *, grow: bool) -> pool_growth.Grown:
+    return pool_growth.top_up(
         ws,
         method=METHOD,
         file=file,
@@ -72,8 +74,10 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     assert pooled(study) == pools
     grown = top_up(ws, file, grow=True)
     paper_id = min(pools)
-    pool_add.add(ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly)
-    assert not pool_facts.replay(ws, advance=quietly).differences
+    pool_growth.add(
+        ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly
+    )
+    assert not replay.replay(ws, advance=quietly).differences
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)

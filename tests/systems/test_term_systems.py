@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +11,8 @@ from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
 from annot.ranking.methods import Bench, rank_pool
-from annot.ranking.systems import terms
+from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.registry import SYSTEMS
-from annot.ranking.systems.system import Topic
 from annot.ranking.systems.terms import TermSystem
 from annot.ranking.wordvectors import WordVectors
 from annot.store.database import open_store
@@ -52,8 +52,8 @@ def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
     bench: Bench, papers: list[Paper], system: TermSystem
 ) -> None:
     documents = tuple(paper.paper_id for paper in papers[1:])
-    topic = Topic("p00-method", "p00", "method", (1,), whole=False, doc_ids=documents)
-    found = terms.rank(system, [topic], bench=bench).rankings["p00-method"]
+    topic = PooledQuery("p00-method", "p00", "method", (1,), whole=False, doc_ids=documents)
+    found = system.rank(SimpleNamespace(topics=[topic], bench=bench)).rankings["p00-method"]
     sentences = range(len(papers[0].sentences)) if system.name.startswith("whole_") else (1,)
     formula = system.name.replace("whole_", "fabs_")
     assert found == rank_pool(bench, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)

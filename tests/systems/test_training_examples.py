@@ -12,9 +12,19 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.citing_text import CitingText, Context
-from annot.ranking.systems.training.cocitations import LeftOut, Limits, Said, Share, gather, mixed, read_mix
-from annot.ranking.systems.training.examples import Example, Examples, as_record
-from annot.ranking.systems.training.making import (
+from annot.ranking.systems.training.cocitations import (
+    CitationContext,
+    Exclusion,
+    Limits,
+    MixPart,
+    gather,
+    mixed,
+    read_mix,
+)
+from annot.ranking.systems.training.examples import (
+    Example,
+    Examples,
+    as_record,
     chosen_sets,
     cloze,
     contexts_of,
@@ -51,13 +61,13 @@ def test_every_context_is_kept_or_counted_by_its_reason() -> None:
         ("a", "b", "c"): ["c5"],
     }
     assert found.left_out == {
-        LeftOut.SAME_PAPER: 1,
-        LeftOut.ALONE: 2,
-        LeftOut.COPY: 1,
-        LeftOut.SHORT: 1,
-        LeftOut.UNMARKED: 1,
-        LeftOut.LONG: 1,
-        LeftOut.FIELD: 1,
+        Exclusion.SAME_PAPER: 1,
+        Exclusion.ALONE: 2,
+        Exclusion.COPY: 1,
+        Exclusion.SHORT: 1,
+        Exclusion.UNMARKED: 1,
+        Exclusion.LONG: 1,
+        Exclusion.FIELD: 1,
     }
     assert found.kept + found.left_out.total() == found.read == 11
     assert (found.texts, found.not_in_corpus) == (5, 3)
@@ -73,13 +83,13 @@ def test_a_mix_gives_each_field_its_share_of_the_examples() -> None:
     rng = np.random.default_rng(0)
     contexts = {
         (f"a{at}", f"b{at}", *([f"c{at}"] if at % 2 else [])): [
-            Said("x", "", ("Medicine",) if rng.random() < 0.7 else ("Computer Science",))
+            CitationContext("x", "", ("Medicine",) if rng.random() < 0.7 else ("Computer Science",))
         ]
         for at in range(600)
     }
     sizes = {papers: 3 if len(papers) == 3 else 1 for papers in contexts}
     mix = read_mix(["Medicine+Biology=0.6", "Computer Science=0.4"])
-    assert mix == (Share(("Medicine", "Biology"), 0.6), Share(("Computer Science",), 0.4))
+    assert mix == (MixPart(("Medicine", "Biology"), 0.6), MixPart(("Computer Science",), 0.4))
     chosen = chosen_sets(list(contexts), contexts, mix=mix, wanted=200, examples_of=sizes.__getitem__)
     by_field = Counter[str]()
     for papers in chosen:
@@ -155,7 +165,7 @@ def test_cloze_takes_the_sentence_out_nine_times_of_ten() -> None:
 
 
 def test_contexts_pair_up_and_ten_at_most_go_with_a_pair_of_papers() -> None:
-    said = [Said(f"c{at}", f"context {at}", ()) for at in range(14)]
+    said = [CitationContext(f"c{at}", f"context {at}", ()) for at in range(14)]
     kept = contexts_of(("a", "b"), said, seed=0)
     assert len(set(kept)) == 10
     assert set(kept) <= {one.text for one in said}

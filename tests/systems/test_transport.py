@@ -8,11 +8,10 @@ import time
 import numpy as np
 import pytest
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems import alignment
-from annot.ranking.systems.aspire import align_by
-from annot.ranking.systems.sentence_vectors import SentenceVectors
-from annot.ranking.systems.system import Topic
-from annot.ranking.systems.transport import TOLERANCE, by_attention, by_transport, plans
+from annot.ranking.systems import sentences
+from annot.ranking.systems.inputs import PooledQuery, SentenceVectors
+from annot.ranking.systems.matching import TOLERANCE, best_pair, by_attention, by_transport, plans
+from annot.ranking.systems.sentences import align_by
 
 EPS = 1 / 20
 
@@ -49,7 +48,7 @@ def test_plans_are_those_of_sinkhorns_iterations(seed: int) -> None:
 
 def test_a_plan_moves_all_mass_and_nothing_that_is_not_there() -> None:
     vectors = drawn([4, 1, 3, 7, 2], seed=1)
-    parts = [alignment.similarities(vectors.of("p0"), vectors.of(f"p{at}"), "l2") for at in range(1, 5)]
+    parts = [sentences.similarities(vectors.of("p0"), vectors.of(f"p{at}"), "l2") for at in range(1, 5)]
     found = by_transport(parts, temperature=0.5, eps=EPS)
     assert found.unconverged == 0
     for part, plan, score in zip(parts, found.weights, found.scores, strict=True):
@@ -63,7 +62,7 @@ def test_a_plan_moves_all_mass_and_nothing_that_is_not_there() -> None:
 
 def test_a_high_temperature_weighs_all_sentences_alike() -> None:
     vectors = drawn([4, 5], seed=2)
-    part = alignment.similarities(vectors.of("p0"), vectors.of("p1"), "l2")
+    part = sentences.similarities(vectors.of("p0"), vectors.of("p1"), "l2")
     (plan,) = by_transport([part], temperature=5000, eps=EPS).weights
     np.testing.assert_allclose(plan.sum(axis=1), 1 / 4, rtol=1e-3)
     np.testing.assert_allclose(plan.sum(axis=0), 1 / 5, rtol=1e-3)
@@ -71,7 +70,7 @@ def test_a_high_temperature_weighs_all_sentences_alike() -> None:
 
 def test_attention_is_a_softmax_over_all_pairs() -> None:
     vectors = drawn([3, 4, 2], seed=3)
-    parts = [alignment.similarities(vectors.of("p0"), vectors.of(name), "l2") for name in ("p1", "p2")]
+    parts = [sentences.similarities(vectors.of("p0"), vectors.of(name), "l2") for name in ("p1", "p2")]
     found = by_attention(parts, temperature=0.5)
     for part, score in zip(parts, found.scores, strict=True):
         shares = np.exp(part / 0.5) / np.exp(part / 0.5).sum()
@@ -79,11 +78,11 @@ def test_attention_is_a_softmax_over_all_pairs() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cosine", "l2"])
-def test_best_pairs_are_those_of_all_pairs_looked_at(kind: alignment.Similarity) -> None:
+def test_best_pairs_are_those_of_all_pairs_looked_at(kind: sentences.Similarity) -> None:
     vectors = drawn([5, 3, 0, 6, 1], seed=4)
     vectors.matrix[vectors.starts[3] + 2] = 0
-    topic = Topic("q", "p0", "method", (1, 3), whole=False, doc_ids=("p1", "p2", "p3", "p4"))
-    found = alignment.rank([topic], vectors, kind=kind, align=alignment.best_pair)
+    topic = PooledQuery("q", "p0", "method", (1, 3), whole=False, doc_ids=("p1", "p2", "p3", "p4"))
+    found = sentences.rank([topic], vectors, kind=kind, align=lambda _, parts: best_pair(parts), facts={})
     scores = dict(found.rankings["q"])
     assert scores["p2"] == EMPTY_SCORE
     assert found.rankings["q"][-1].doc_id == "p2"
@@ -102,24 +101,24 @@ def test_best_pairs_are_those_of_all_pairs_looked_at(kind: alignment.Similarity)
 
 def test_a_query_none_of_whose_sentences_was_read_ranks_nothing_before_another() -> None:
     vectors = drawn([2, 3, 4], seed=5)
-    topic = Topic("q", "p0", "method", (2, 5), whole=False, doc_ids=("p1", "p2"))
-    found = alignment.rank([topic], vectors, kind="l2", align=alignment.best_pair)
+    topic = PooledQuery("q", "p0", "method", (2, 5), whole=False, doc_ids=("p1", "p2"))
+    found = sentences.rank([topic], vectors, kind="l2", align=lambda _, parts: best_pair(parts), facts={})
     assert {doc.score for doc in found.rankings["q"]} == {EMPTY_SCORE}
     assert found.matches["q"] == {}
 
 
 def test_matches_are_the_heavy_pairs_of_the_plan() -> None:
     vectors = drawn([3, 4, 4], seed=6)
-    topic = Topic("q", "p0", "method", (0, 2), whole=False, doc_ids=("p1", "p2"))
+    topic = PooledQuery("q", "p0", "method", (0, 2), whole=False, doc_ids=("p1", "p2"))
     align = align_by("transport", temperature=0.5, whole_temperature=5000, eps=EPS)
-    found = alignment.rank([topic], vectors, kind="l2", align=align)
+    found = sentences.rank([topic], vectors, kind="l2", align=align, facts={})
     for doc_id in topic.doc_ids:
-        part = alignment.similarities(vectors.of("p0")[[0, 2]], vectors.of(doc_id), "l2")
+        part = sentences.similarities(vectors.of("p0")[[0, 2]], vectors.of(doc_id), "l2")
         (plan,) = by_transport([part], temperature=0.5, eps=EPS).weights
         matches = found.matches["q"][doc_id]
         assert [match.weight for match in matches] == sorted((match.weight for match in matches), reverse=True)
         assert {(match.query_sentence, match.doc_sentence) for match in matches} == {
-            ((0, 2)[i], j) for i, j in np.argwhere(plan >= alignment.LEAST_WEIGHT).tolist()
+            ((0, 2)[i], j) for i, j in np.argwhere(plan >= sentences.LEAST_WEIGHT).tolist()
         }
 
 
@@ -129,7 +128,7 @@ def test_a_whole_collection_is_scored_in_seconds(name: str) -> None:
     vectors = drawn([8] * 1000, seed=7, dimensions=768)
     sizes = [125] * 49 + [119]
     topics = [
-        Topic(
+        PooledQuery(
             f"q{at}",
             f"p{at}",
             "method",
@@ -141,7 +140,7 @@ def test_a_whole_collection_is_scored_in_seconds(name: str) -> None:
     ]
     align = align_by(name, temperature=0.5, whole_temperature=5000, eps=EPS)
     started = time.process_time()
-    found = alignment.rank(topics, vectors, kind="l2", align=align)
+    found = sentences.rank(topics, vectors, kind="l2", align=align, facts={})
     assert time.process_time() - started < 30
     assert sum(map(len, found.rankings.values())) == 6244
-    assert found.unconverged == 0
+    assert found.given_up == 0

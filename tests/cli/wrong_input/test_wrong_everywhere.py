@@ -12,28 +12,25 @@ from demo_collection import demo_material
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
 from wrong import DOWN, refused
 
-WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
+WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
 
 
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
-    *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
-    *("index build", "index list", "index verify", "index gc"),
+    *("corpus", "corpus add", "citations add", "vectors add", "vectors list"),
+    *("encoder contexts", "guidelines show", "studio down", "studio status"),
+    "index",
 }
 """Commands that never open the database."""
 
 
 USUAL = {
-    "vectors import": "mine theirs.npy",
-    "vectors import-words": "theirs.vec",
-    "encode": "specter",
+    "vectors add": "mine theirs.npy",
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
-    "pool import-run": "engine.run --method engine",
+    "pool import": "engine.run --method engine",
     "pool add": "fic0407 fic0104 --reason mine",
-    "pool topup": "--method engine",
     "encoder contexts": "full.jsonl --out contexts.jsonl",
     "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",

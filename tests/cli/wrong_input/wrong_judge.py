@@ -184,13 +184,6 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a template that is not UTF-8": Wrong(
         "guidelines show", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
-    "guidelines check: a page of no facet": Wrong(
-        "guidelines check",
-        "",
-        ("guidelines/claim.md: is the page of a facet that the study does not have",),
-        exit_code=1,
-        spoil=write("guidelines/claim.md", "# Claim\n\nWhat is claimed.\n"),
-    ),
     "comments: a day that is none": Wrong(
         "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
     ),
@@ -213,7 +206,6 @@ WRONG: dict[str, Wrong] = {
         "planned",
     ),
     "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
-    "plan check: nothing is planned": Wrong("plan check", "", ("nothing is planned",), "pooled"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -309,7 +301,6 @@ WRONG: dict[str, Wrong] = {
     "pull: another machine's address": Wrong(
         "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
     ),
-    "audit: server down": Wrong("audit", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
     "train gold: rows that cannot be used": Wrong(

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from wrong import Wrong
+from spoiling import line_17
+from wrong import DOWN, NOWHERE, Wrong
 
 WRONG: dict[str, Wrong] = {
     "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: is there already",)),
     "restore: a file that is no backup": Wrong("restore", "papers.jsonl new", ("papers.jsonl: not a whole backup",)),
     "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
-    "verify: an option that is none": Wrong("verify", "--relase out", ("No such option: --relase", "--release")),
+    "check: no index": Wrong("check", "index", ("no index", "annot index")),
+    "check: a ranking that was changed": Wrong(
+        "check",
+        "pools",
+        ("abs_tfidf.run: its SHA-256 is", "manifest.json", "backup"),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
+    ),
+    "check: nothing is planned": Wrong("check", "plan", ("nothing is planned",), "pooled"),
+    "check: server down": Wrong(
+        "check", " ".join(("server", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
+    "check: a part that is none": Wrong("check", "pool", ("'pool' is not one of", "'pools'")),
+    "check: a release of the plan": Wrong("check", "plan --release out", ("--release: found with 'plan'",)),
     "migrate: an option that is none": Wrong("migrate", "--to 3", ("No such option: --to",)),
     "rebuild: a study that is there": Wrong("rebuild", "", ("holds a plan", "annot restore"), "planned"),
     "rebuild: no plan": Wrong("rebuild", "", ("plan.jsonl: not there",), "pooled"),

@@ -142,8 +142,13 @@ WRONG: dict[str, Wrong] = {
     "evaluate: unknown way with ties": Wrong(
         "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
     ),
-    "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
-    "compare: one run": Wrong("compare", "fabs_bm25", ("fabs_bm25: expected at least 2 runs",), "measured"),
+    "evaluate: an unknown run": Wrong("evaluate", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
+    "evaluate: a comparison of one run": Wrong(
+        "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
+    ),
+    "evaluate: two things at once": Wrong(
+        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
+    ),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),

@@ -12,19 +12,18 @@ from wrong import Wrong
 
 def imported_engine(folder: Path) -> None:
     engine_run(folder)
-    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
 
 
 WRONG: dict[str, Wrong] = {
-    "index build: no papers": Wrong("index build", "", ("no papers", "annot corpus add")),
-    "index build: no such memory": Wrong("index build", "--memory 4", ("memory '4'", "4G"), "queried"),
-    "index build: too little memory": Wrong(
-        "index build", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
+    "index: no papers": Wrong("index", "", ("no papers", "annot corpus add")),
+    "index: no such memory": Wrong("index", "--memory 4", ("memory '4'", "4G"), "queried"),
+    "index: too little memory": Wrong(
+        "index", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
     ),
-    "index list: no papers": Wrong("index list", "", ("no papers", "annot corpus add")),
-    "index gc: no papers": Wrong("index gc", "", ("no papers", "annot corpus add")),
-    "index build: --repair without a corpus": Wrong("index build", "--repair", ("no papers", "annot corpus add")),
-    "index verify: no index": Wrong("index verify", "", ("no index", "annot index build")),
+    "index --list: no papers": Wrong("index", "--list", ("no papers", "annot corpus add")),
+    "index --clean: no papers": Wrong("index", "--clean", ("no papers", "annot corpus add")),
+    "index: --repair without a corpus": Wrong("index", "--repair", ("no papers", "annot corpus add")),
     "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
     "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
     "pool: unknown method left out": Wrong(
@@ -37,18 +36,18 @@ WRONG: dict[str, Wrong] = {
         "queried",
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
-    "vectors import: no ids": Wrong(
-        "vectors import", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+    "vectors add: no ids": Wrong(
+        "vectors add", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
     ),
-    "vectors import: no space": Wrong(
-        "vectors import",
+    "vectors add: no space": Wrong(
+        "vectors add",
         "mine theirs.jsonl",
         ("theirs.jsonl:2: does not name the space", "--space"),
         "labelled",
         write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
     ),
-    "vectors import-words: no vectors": Wrong(
-        "vectors import-words", "papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
+    "vectors add --words: no vectors": Wrong(
+        "vectors add", "--words papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
     ),
     "vectors list: a damaged set": Wrong(
         "vectors list",
@@ -57,16 +56,22 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         write("corpus/vectors/mine/ids.txt", "fic0101\n"),
     ),
-    "encode: no such encoder": Wrong("encode", "spectre", ("did you mean 'specter'?", "--model"), "labelled"),
+    "vectors add: no such encoder": Wrong(
+        "vectors add", "spectre --encoder spectre", ("did you mean 'specter'?", "a folder of weights"), "labelled"
+    ),
+    "vectors add: nothing to add": Wrong("vectors add", "mine", ("expected NAME FILES",), "labelled"),
+    "vectors add: an option of another kind": Wrong(
+        "vectors add", "--words theirs.vec --metric l2", ("vectors add --words: found --metric",), "labelled"
+    ),
     "pool: no vectors": Wrong(
         "pool",
         "",
-        ("theirs: no vectors at", "annot encode theirs", "annot vectors import theirs", "--without theirs"),
+        ("theirs: no vectors at", "annot vectors add theirs", "--without theirs"),
         "queried",
         replace("annot.toml", '"lsa"', '"theirs"'),
     ),
     "pool: no vectors of the method that is asked for": Wrong(
-        "pool", "--method specter", ("specter: no vectors at", "annot vectors import specter"), "queried"
+        "pool", "--method specter", ("specter: no vectors at", "annot vectors add specter"), "queried"
     ),
     "pool: broken vectors": Wrong(
         "pool",
@@ -105,13 +110,6 @@ WRONG: dict[str, Wrong] = {
     "pool: the manifest of rankings is no JSON": Wrong(
         "pool", "--frozen", ("manifest.json: not a manifest",), "pooled", write("pools/rankings/manifest.json", "{")
     ),
-    "pool replay: a ranking that was changed": Wrong(
-        "pool replay",
-        "",
-        ("abs_tfidf.run: its SHA-256 is", "manifest.json", "backup"),
-        "pooled",
-        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
-    ),
     "pool: frozen, from a ranking that was changed": Wrong(
         "pool",
         "--frozen",
@@ -119,32 +117,32 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
-    "pool stats: no pool yet": Wrong("pool stats", "", ("no pools", "annot pool"), "queried"),
-    "pool compare: not a study": Wrong("pool compare", ". guidelines", ("guidelines: not a study",), "pooled"),
+    "pool show: no pools yet": Wrong("pool show", "", ("no pools", "annot pool"), "queried"),
+    "pool show: against no study": Wrong("pool show", "--against guidelines", ("guidelines: not a study",), "pooled"),
     "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
-    "pool import-run: the name of a method of our own": Wrong(
-        "pool import-run",
+    "pool import: the name of a method of our own": Wrong(
+        "pool import",
         "engine.run --method abs_tfidf",
         ("'abs_tfidf': is the name of a method of our own", "another name"),
         "pooled",
         engine_run,
     ),
-    "pool import-run: a name that is a path": Wrong(
-        "pool import-run", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
+    "pool import: a name that is a path": Wrong(
+        "pool import", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
     ),
-    "pool import-run: no run": Wrong("pool import-run", "papers.jsonl --method x", ("papers.jsonl",), "pooled"),
-    "pool import-run: not there": Wrong("pool import-run", "x.run --method x", ("x.run: no such file",), "pooled"),
-    "pool import-run: of another study": Wrong(
-        "pool import-run",
+    "pool import: no run": Wrong("pool import", "papers.jsonl --method x", ("papers.jsonl",), "pooled"),
+    "pool import: not there": Wrong("pool import", "x.run --method x", ("x.run: no such file",), "pooled"),
+    "pool import: of another study": Wrong(
+        "pool import",
         "engine.run --method x --foreign drop",
         ("no document of this corpus for a query of this study", "such as fic"),
         "pooled",
         write("engine.run", "q9 Q0 fic0101 1 2 engine\n"),
     ),
-    "pool import-run: a ranking that was changed": Wrong(
+    "pool import: a ranking that was changed": Wrong(
         "pool",
         "--method engine",
-        ("pools/imported/engine.run: its SHA-256 is", "annot pool import-run"),
+        ("pools/imported/engine.run: its SHA-256 is", "annot pool import"),
         "pooled",
         both(imported_engine, write("pools/imported/engine.run", "fic0407 Q0 fic0103 1 2 engine\n")),
     ),
@@ -153,21 +151,21 @@ WRONG: dict[str, Wrong] = {
     ),
     "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
     "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
-    "pool topup: a method that drew": Wrong(
-        "pool topup", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
+    "pool add --method: a method that drew": Wrong(
+        "pool add", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
     ),
-    "pool topup: what a person found": Wrong(
-        "pool topup", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
+    "pool add --method: what a person found": Wrong(
+        "pool add", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
     ),
-    "pool topup: nobody's method": Wrong(
-        "pool topup",
+    "pool add --method: nobody's method": Wrong(
+        "pool add",
         "--method colbert",
-        ("--method colbert: no run and no vectors of this name", "annot pool topup FILE"),
+        ("--method colbert: no run and no vectors of this name", "annot pool add --run FILE"),
         "pooled",
     ),
-    "pool topup: deeper than the rankings": Wrong(
-        "pool topup",
-        "engine.run --method engine --depth 51",
+    "pool add --method: deeper than the rankings": Wrong(
+        "pool add",
+        "--run engine.run --method engine --depth 51",
         ("--depth 51: the rankings of query paper fic", "50 or less"),
         "pooled",
         engine_run,

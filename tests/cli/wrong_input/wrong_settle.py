@@ -8,7 +8,19 @@ from wrong import DOWN, NOWHERE, Wrong
 WRONG: dict[str, Wrong] = {
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
     "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
-    "agreement assessors: no judgements": Wrong("agreement assessors", "", ("no judgements", "annot pull"), "planned"),
+    "agreement: by nothing known": Wrong("agreement", "--by assesor", ("--by 'assesor'", "'assessor'?"), "judged"),
+    "agreement: by assessor without judgements": Wrong(
+        "agreement", "--by assessor", ("no judgements", "annot pull"), "planned"
+    ),
+    "agreement: an option of another way": Wrong(
+        "agreement", "--by guidelines --all", ("--all: not an option of `annot agreement --by guidelines`",), "judged"
+    ),
+    "agreement: a query without --by": Wrong(
+        "agreement",
+        "--query fic0407-background",
+        ("--query: not an option",),
+        "judged",
+    ),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),
@@ -31,7 +43,6 @@ WRONG: dict[str, Wrong] = {
         "judged",
         sql("UPDATE assessor SET adjudicator = 0"),
     ),
-    "agreement guidelines: an option that is none": Wrong("agreement guidelines", "--all", ("No such option: --all",)),
     "adjudicate pull: server down": Wrong(
         "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
     ),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annot.api import agreement_tables
+from annot.api import tidy
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
-from annot.api.given_papers import papers_of
+from annot.api.given_tables import papers_of
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
@@ -180,7 +180,7 @@ def measure_agreement(
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
     data = to_json(table)
-    figures, by_query = agreement_tables.agreement(data), agreement_tables.agreement_by_query(data)
+    figures, by_query = tidy.agreement(data), tidy.agreement_by_query(data)
     if final is None:
         figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
         by_query = by_query[by_query["adjudication"] != "after"]
@@ -261,4 +261,4 @@ def _of_items(
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
         figures[name] = to_json(value), to_json(interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
-    return agreement_tables.pooled(figures, pairs=judged_twice)
+    return tidy.pooled(figures, pairs=judged_twice)

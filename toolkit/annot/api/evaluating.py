@@ -10,7 +10,7 @@ import pandas as pd
 
 from annot.api import tidy
 from annot.api.given import check_level, qrels_in, ratings_in, runs_in
-from annot.api.given_papers import SOURCE, papers_of
+from annot.api.given_tables import SOURCE, papers_of
 from annot.base.names import check_name
 from annot.base.settings import Settings
 from annot.measuring.evaluation.evaluated import of_runs

@@ -13,8 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annot.api.given_papers import GivenPapers, by_column, papers_beside
-from annot.api.given_tables import COLUMNS, LONG, as_frame, called, id_in, items_of, rows_of
+from annot.api.given_tables import (
+    COLUMNS,
+    LONG,
+    GivenPapers,
+    as_frame,
+    by_column,
+    called,
+    id_in,
+    items_of,
+    papers_beside,
+    rows_of,
+)
 from annot.base.errors import InputError
 from annot.base.ordering import ranked
 from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc

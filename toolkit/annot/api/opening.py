@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from annot.api import agreement_tables, tidy
+from annot.api import tidy
 from annot.base.stats.values import to_json
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -87,7 +87,7 @@ class OpenStudy:
         """
         from annot.measuring.measured import agreement_of
 
-        return agreement_tables.agreement(to_json(agreement_of(self._snapshot)))
+        return tidy.agreement(to_json(agreement_of(self._snapshot)))
 
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:

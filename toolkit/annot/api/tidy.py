@@ -6,14 +6,10 @@ empty cell, and the reason stands under `undefined`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-
-from annot.api.agreement_tables import agreement, agreement_by_query
-from annot.api.rows import Row, figure, figure_rows, frame, interval_of, kept, value_of
-from annot.api.story import story
 
 AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
@@ -204,24 +200,213 @@ def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
         yield {"figure": name, **figure(**found), "queries": agreement["n_queries"], "pairs": agreement["n_pairs"]}
 
 
+INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
+"""Columns of whole numbers, some of whose cells may be empty."""
+FLOATS = ("value", "low", "high", "score")
+
+Row = dict[str, Any]
+
+
+def figure_rows(data: Mapping[str, Any]) -> Iterator[Row]:
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from figure_rows(value)
+        elif isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
+            for record in value:
+                yield from _figures_of(record, name)
+
+
+def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
+    names = {name: value for name, value in record.items() if isinstance(value, str)}
+    subject = next((names[key] for key in ("assessor", "first", "better", "name", "query_id") if key in names), "")
+    other = next((names[key] for key in ("second", "worse", "doc_id") if key in names), "")
+    kind = " ".join(names[key] for key in ("kind", "manner", "measure", "axis") if key in names)
+    for path, row in _numbers(record, ""):
+        yield {"about": about, "subject": subject, "other": other, "figure": f"{kind} {path}".strip(), **row}
+
+
+def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str, Row]]:
+    """Each number below `value`, by its path."""
+    if isinstance(value, Mapping) and "value" in value:
+        yield path, {**figure(value["value"], value.get("interval")), "n": value.get("n", value.get("of"))}
+    elif isinstance(value, Mapping) and "undefined" not in value:
+        for name, below in value.items():
+            beside = value.get(f"{name}_interval")
+            if not name.endswith(("interval", "intervals")):
+                yield from _numbers(below, f"{path} {name}".strip(), beside)
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            yield from _numbers(below, f"{path} {place}")
+    elif isinstance(value, int | float | Mapping):
+        yield path, {**figure(value, interval), "n": None}
+
+
+def kept(record: Mapping[str, Any], *names: str) -> Row:
+    """These fields as they are."""
+    return {name: record[name] for name in names}
+
+
+def figure(value: Any, interval: Mapping[str, Any] | None) -> Row:
+    return {**value_of(value), **interval_of(interval)}
+
+
+def value_of(value: Any) -> Row:
+    """A figure, or why there is none."""
+    if isinstance(value, Mapping):
+        return {"value": None, "undefined": value["undefined"]}
+    return {"value": value, "undefined": ""}
+
+
+def interval_of(found: Mapping[str, Any] | None) -> Row:
+    if found is not None and "low" in found:
+        return {"low": found["low"], "high": found["high"], "interval": found["method"]}
+    return {"low": None, "high": None, "interval": ""}
+
+
+def frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """The rows as a table; the reasons stand last."""
+    table = pd.DataFrame(list(rows))
+    types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
+    table = table.astype({name: kind for name, kind in types.items() if name in table})
+    if "undefined" in table:
+        table["undefined"] = table.pop("undefined")
+    return table
+
+
+STATISTICS = ("median", "mean", "q1", "q3", "pooled")
+
+
+def agreement(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
+    return frame(_agreement_rows(data))
+
+
+def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.DataFrame:
+    """The same table for items that belong to no query. coefficients: value and interval of each, by name."""
+    return frame(
+        _agreement_row("together", "before", name, "pooled", value, interval, None, pairs)
+        for name, (value, interval) in coefficients.items()
+    )
+
+
+def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each query, stage and coefficient."""
+    return frame(
+        {
+            **kept(query, "facet", "query_id"),
+            "adjudication": stage,
+            "coefficient": name,
+            **value_of(value),
+            "pairs": query["n_pairs"],
+        }
+        for query in data["queries"]
+        for stage in ("before", "after")
+        for name, value in query[stage].items()
+    )
+
+
+def agreement_by_guidelines(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of `agreement` for each version of the guidelines by which pairs were judged."""
+    return frame(
+        {"guidelines": version["number"], "sent_at": version["sent_at"], **row}
+        for version in data
+        if version["table"]
+        for row in _agreement_rows(version["table"])
+        if row["facet"] != "together"
+    )
+
+
+def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
+    for group in data["groups"]:
+        for stage in ("before", "after"):
+            for name, summary in group[stage].items():
+                for statistic in STATISTICS:
+                    interval = (summary["intervals"] or {}).get(statistic)
+                    of_all = statistic == "pooled"
+                    queries = group["n_queries"] if of_all else summary["n_queries"]
+                    pairs = summary["n_pairs_pooled"] if of_all else summary["n_pairs"]
+                    found = (summary[statistic], interval, queries, pairs)
+                    yield _agreement_row(group["name"], stage, name, statistic, *found)
+    for group in data["groups"]:
+        for name in ("disputed", "overruled"):
+            share = group[name]
+            for statistic, value in (("pooled", share["pooled"]["value"]), ("mean", share["mean"])):
+                interval = (share["intervals"] or {}).get(statistic)
+                found = (value, interval, share["n_queries"], share["pooled"]["of"])
+                yield _agreement_row(group["name"], "", f"{name}_share", statistic, *found)
+
+
+def _agreement_row(
+    facet: str, stage: str, name: str, statistic: str, value: Any, interval: Any, queries: int | None, pairs: int
+) -> Row:
+    return {
+        "facet": facet,
+        "adjudication": stage,
+        "coefficient": name,
+        "statistic": statistic,
+        **figure(value, interval),
+        "queries": queries,
+        "pairs": pairs,
+    }
+
+
+def story(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each thing that happened to one pair, in the order of the work."""
+    return frame(
+        {"step": "", "by": "", "rank": None, "score": None, "grade": None, "revision": None, "at": None, "note": None}
+        | event
+        for event in _events(data)
+    )
+
+
+def _events(data: Mapping[str, Any]) -> Iterator[Row]:
+    pooled = data["pool"]
+    if pooled is not None:
+        added = pooled["added"] or {"reason": None, "made_at": None}
+        drawn = {"step": "drawn", "by": pooled["drawn"]["method"], **kept(pooled["drawn"], "rank", "score")}
+        yield {**drawn, "at": added["made_at"], "note": added["reason"]}
+    for draw in pooled["also"] if pooled is not None else data["had_by"]:
+        yield {"step": "ranked", "by": draw["method"], **kept(draw, "rank", "score")}
+    for assessor, position, occasion in data["given_to"]:
+        yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
+    for person, round_ in data["sent_to"]:
+        yield {"step": "sent", "by": person, "note": round_}
+    for said in data["said"]:
+        yield {
+            "step": "judged" if said["role"] == "assessor" else "adjudicated",
+            "by": said["person"],
+            **kept(said, "grade", "revision"),
+            "at": said["judged_at"],
+            "note": "; ".join(
+                part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
+            ),
+        }
+    yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
+    yield {"step": "in the qrels", "grade": data["qrel"]}
+    for run in data["runs"]:
+        yield {"step": "retrieved", "by": run["tag"], **kept(run, "rank", "score")}
+
+
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status": records,
     "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement assessors": assessors,
+    "agreement --by assessor": assessors,
+    "agreement --by guidelines": agreement_by_guidelines,
     "assessor list": people,
     "judgements withdrawn": records,
     "comments": records,
-    "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
+    "evaluate --out": comparisons,
     "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool add": grown_pools,
     "pool design": depths,
-    "pool topup": grown_pools,
     "pool show": pool,
+    "pool show --all": lambda data: records(data["methods"]),
+    "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(
         [

@@ -258,7 +258,7 @@ def _text(about: Mapping[str, Any]) -> str:
 
 
 def _again(folder: Path) -> str:
-    return f"delete {folder}, and make it again with `annot index build`"
+    return f"delete {folder}, and make it again with `annot index`"
 
 
 def _runs(process: int) -> bool:

@@ -1,16 +1,19 @@
-"""The tree of commands: each is a function that returns an answer, and has the options that all share."""
+"""What makes a function a command: it returns an answer, and has the options that all share."""
 
+import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
 from annot.base.cores import limited
@@ -26,39 +29,76 @@ from annot.cli.options import (
     hand_down,
 )
 from annot.cli.output import Answer, emit, say
+from annot.cli.tree import BY_WORDS, COMMANDS, MODULES, takes_verbs
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-PANELS = {
-    "Prepare": ("init", "corpus", "citations", "import", "facets", "query"),
-    "Pool": ("vectors", "encode", "index", "pool"),
-    "Judge": (
-        *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),
-        *("comments", "meeting", "audit"),
-    ),
-    "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
-    "Measure": ("encoder", "run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
-    "Publish": ("browse", "report", "datasheet", "release", "trace"),
-    "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
-    "Help": ("studio", "doctor", "demo"),
-}
-"""The commands in the order of the work, as `annot --help` lists them."""
-PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
-ORDER = tuple(PANEL_OF)
-
+OTHERS = "Further commands; `annot WORD --help` explains one"
 BEGINNINGS = ("init", "restore")
 """Commands that make the study that they are given as a folder."""
 
 Function = Callable[..., Answer | None]
 
 
-class InOrder(TyperGroup):
-    """A group that lists its commands in the order of the work, not groups first."""
+class ByFirstWord(MutableMapping[str, Any]):
+    """The commands by their first words; the module of one is imported when it is asked for."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return sorted(super().list_commands(ctx), key=ORDER.index)
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, first: str) -> Any:
+        if first not in self._made:
+            importlib.import_module(f"annot.cli.{MODULES[first]}")
+            self._made |= typer.main.get_group(_first_words[first]).commands
+        return self._made[first]
+
+    def __setitem__(self, first: str, made: Any) -> None:
+        self._made[first] = made
+
+    def __delitem__(self, first: str) -> None:
+        raise TypeError(f"{first}: no command is taken away")
+
+    def __contains__(self, first: object) -> bool:
+        return first in MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+class AllCommands(TyperGroup):
+    """What `annot` alone is: a command is looked for when it is called or its help is shown."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands: Any = ByFirstWord()
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """First what every study needs, then the words of the others under their headings."""
+        overview = copy(self)
+        overview.commands = {}
+        for words, listed in BY_WORDS.items():
+            if listed.every_study:
+                text = self.at(words).help
+                overview.commands[words] = TyperCommand(words, help=text, rich_help_panel="What every study needs")
+        for heading, several in COMMANDS.items():
+            verbs: dict[str, list[str]] = {}
+            for listed in several:
+                if not listed.every_study:
+                    first, _, verb = listed.words.partition(" ")
+                    verbs.setdefault(first, []).append(verb)
+            text = ", ".join(f"{first} {'|'.join(filter(None, found))}".strip() for first, found in verbs.items())
+            overview.commands[heading] = TyperCommand(heading, help=text, rich_help_panel=OTHERS)
+        super(AllCommands, overview).format_help(ctx, formatter)
+
+    def at(self, words: str) -> Any:
+        """The command `words`."""
+        first, _, verb = words.partition(" ")
+        return self.commands[first].commands[verb] if verb else self.commands[first]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
@@ -74,7 +114,15 @@ class InOrder(TyperGroup):
             raise typer.Exit(0) from None
 
 
-class NamesOrVerb(TyperGroup):
+class Verbs(TyperGroup):
+    """A word that verbs follow, in the order of the list."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        words = list(BY_WORDS)
+        return sorted(self.commands, key=lambda verb: words.index(f"{self.name} {verb}"))
+
+
+class NamesOrVerb(Verbs):
     """A group whose bare call takes names: what stands first is a verb of the group, or the first of the names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -91,12 +139,14 @@ class NamesOrVerb(TyperGroup):
 
 app = typer.Typer(
     name="annot",
-    cls=InOrder,
+    cls=AllCommands,
     help="From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_first_words: defaultdict[str, typer.Typer] = defaultdict(lambda: typer.Typer(pretty_exceptions_enable=False))
+"""One command each, or a group; built into what typer runs when it is called."""
 _groups: dict[str, typer.Typer] = {}
 
 
@@ -118,10 +168,10 @@ def options(
     hand_down(ctx)
 
 
-def group(name: str, **manner: Any) -> typer.Typer:
+def group(name: str, **given: Any) -> typer.Typer:
     """Make `name` a word that verbs follow; with `help` one that does nothing without a verb."""
-    made = typer.Typer(no_args_is_help="help" in manner, **manner)
-    app.add_typer(made, name=name, rich_help_panel=PANEL_OF[name])
+    made = typer.Typer(no_args_is_help="help" in given, **{"cls": Verbs} | given)
+    _first_words[name].add_typer(made, name=name)
     _groups[name] = made
     return made
 
@@ -130,34 +180,42 @@ def command(
     words: str,
     *,
     csv: bool = False,
-    verbs: bool = False,
     needs_study: bool = True,
     alone: bool | None = None,
+    free_with: str = "watch",
     server: bool = False,
 ) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
-    and the present one is no study. csv: the answer has a table for --csv. verbs: further commands begin with the same
-    word. server: it talks to Label Studio, to that of --url and --api-key where they are given. alone: it changes the
-    study, and only one command at a time may; without a word, one does that has `ws` and `dry_run`. A dry run changes
-    nothing and waits for nobody; with `watch` the function takes the study by turns. Where nothing is returned, the
-    function has printed all.
+    and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
+    --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
+    word, one does that has `ws` and `dry_run`. A dry run changes nothing and waits for nobody. free_with: a parameter
+    with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
+    printed all.
     """
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
+        if BY_WORDS[words].module != function.__module__.rpartition(".")[2]:
+            raise LookupError(f"annot {words}: {function.__module__} has it, and cli/tree.py says another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(
-            words, function, csv=csv, needs_study=needs_study, alone=by_itself, server=server
+            words,
+            function,
+            csv=csv,
+            needs_study=needs_study,
+            alone=by_itself,
+            free_with=free_with,
+            server=server,
         )
-        if verbs:
-            names = any(isinstance(entry, typer.models.ArgumentInfo) for entry in _annotations(function))
-            group(first, invoke_without_command=True, cls=NamesOrVerb if names else TyperGroup).callback()(callback)
-        elif verb:
+        if verb:
             _groups[first].command(verb)(callback)
+        elif takes_verbs(first):
+            names = any(isinstance(entry, typer.models.ArgumentInfo) for entry in _annotations(function))
+            group(first, invoke_without_command=True, cls=NamesOrVerb if names else Verbs).callback()(callback)
         else:
-            app.command(first, rich_help_panel=PANEL_OF[first])(callback)
+            _first_words[first].command(first)(callback)
         return function
 
     return register
@@ -215,7 +273,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 
 
 def _with_shared_options(
-    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, server: bool
+    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
     """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
     own = dict(inspect.signature(function).parameters)
@@ -246,7 +304,7 @@ def _with_shared_options(
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
             arguments["ws"] = ws
-        changes = alone and not (given.get("dry_run") or given.get("watch"))
+        changes = alone and not (given.get("dry_run") or given.get(free_with))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         with missed(arguments.get("ws")), limited(processes), alone_in_it:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from annot.base.errors import InputError
 from annot.cli.commands import command
 from annot.cli.options import (
     ClusterOption,
@@ -14,15 +15,15 @@ from annot.cli.options import (
     flag,
     option,
     recorded,
+    refuse_beside,
 )
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
-    from annot.pools.pool_versions import Grown
     from annot.study.workspace import Workspace
 
 
-@command("pool", csv=True, verbs=True)
+@command("pool", csv=True)
 def pool_build(
     ws: "Workspace",
     mode: Annotated[str | None, recorded("round-robin, blocks or depth (the best of each, as TREC).")] = None,
@@ -34,7 +35,7 @@ def pool_build(
     ] = None,
     method: Annotated[
         list[str] | None,
-        recorded("Method that draws, our own or one of `pool import-run`; may be repeated.", callback=file_names),
+        recorded("Method that draws, our own or one of `pool import`; may be repeated.", callback=file_names),
     ] = None,
     without: Annotated[
         list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.", callback=file_names)
@@ -79,8 +80,8 @@ def pool_build(
     return Answer(built, table("pool.built", built.pools), built.notes)
 
 
-@command("pool import-run")
-def pool_import_run(
+@command("pool import")
+def pool_import(
     ws: "Workspace",
     file: Annotated[Path, argument("A TREC run; its topics are query papers or queries.")],
     method: Annotated[str, option("The name of the method.")],
@@ -117,61 +118,61 @@ def pool_import_run(
 @command("pool add", csv=True)
 def pool_add(
     ws: "Workspace",
-    query: Annotated[str, argument("A query id, or the id of a query paper.")],
-    documents: Annotated[list[str], argument("Papers of the corpus.", metavar="DOC...")],
-    reason: Annotated[str, option("Why: how they were found.")],
-    by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
-    grow: GrowOption = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add candidates that were found by hand to the pool of a query paper; their origin is `manual` everywhere.
-
-    After a push none is added without --grow.
-    """
-    from annot.steps import pool_add as step
-
-    with progress("comparing papers") as advance:
-        added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance)
-    return Answer(added, _added(added), added.notes)
-
-
-@command("pool topup", csv=True)
-def pool_topup(
-    ws: "Workspace",
-    method: Annotated[str, option("The method: our own, or one of `pool import-run`.", callback=file_names)],
-    file: Annotated[Path | None, argument("Its run, to bring it in first.", shown="brought in already")] = None,
+    query: Annotated[
+        str | None, argument("A query id, or the id of a query paper.", metavar="QUERY", shown=False)
+    ] = None,
+    documents: Annotated[list[str] | None, argument("Papers of the corpus.", metavar="DOC...", shown=False)] = None,
+    method: Annotated[
+        str | None,
+        option("Add the best papers of this method in their place: our own, or imported.", callback=file_names),
+    ] = None,
+    run: Annotated[
+        Path | None, option("The method's run, to import it first.", metavar="FILE", shown="imported already")
+    ] = None,
     depth: Annotated[int | None, option("How many of its best.", shown="as each method drew", min=1)] = None,
-    query: Annotated[list[str] | None, option("Add to the pools of these queries only; may be repeated.")] = None,
-    reason: Annotated[str | None, option("Why.", shown=False)] = None,
+    only: Annotated[
+        list[str] | None, option("Add to the pools of these queries only; may be repeated.", "--query", shown="all")
+    ] = None,
+    reason: Annotated[
+        str | None, option("Why: how they were found. Papers found by hand need one.", shown=False)
+    ] = None,
     by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Add what the pools lack of a new system's best papers, as a new version; a push sends these alone.
+    """Add candidates that were found by hand to a pool, or with --method what the pools lack of a new system's best.
 
-    Once they are judged, `annot evaluate` shows the old scores beside the new ones.
+    They are a new version of the pools, and a push sends these alone; after one, none is added without --grow. The
+    origin of what was found by hand is `manual` everywhere. Once a method's papers are judged, `annot evaluate` shows
+    the old scores beside the new ones.
     """
-    from annot.steps import pool_topup as step
+    from annot.steps import pool_growth as step
 
-    with progress("ranking") as advance:
-        grown = step.top_up(
-            ws,
-            method=method,
-            file=file,
-            depth=depth,
-            only=tuple(query or ()),
-            reason=reason,
-            by=by,
-            grow=grow,
-            dry_run=dry_run,
-            advance=advance,
-        )
-    return Answer(grown, _added(grown), grown.notes)
-
-
-def _added(grown: "Grown") -> str:
-    """The pools that something was added to; all of them where nothing was."""
-    return table("pool.added", [pool for pool in grown.pools if pool.added] or grown.pools)
+    if method is None:
+        refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)
+        if query is None or not documents or reason is None:
+            raise InputError("expected QUERY DOC... --reason WHY, or --method NAME", hint="`annot pool add --help`")
+        with progress("comparing papers") as advance:
+            grown = step.add(
+                ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance
+            )
+    else:
+        refuse_beside("pool add --method", QUERY=query, DOC=documents)
+        with progress("ranking") as advance:
+            grown = step.top_up(
+                ws,
+                method=method,
+                file=run,
+                depth=depth,
+                only=tuple(only or ()),
+                reason=reason,
+                by=by,
+                grow=grow,
+                dry_run=dry_run,
+                advance=advance,
+            )
+    # All pools where nothing was added.
+    return Answer(grown, table("pool.added", [one for one in grown.pools if one.added] or grown.pools), grown.notes)
 
 
 @command("pool design", csv=True)
@@ -196,42 +197,28 @@ def pool_design(
 
 
 @command("pool show", csv=True)
-def pool_show(ws: "Workspace", query: Annotated[str, argument("A query id, or the id of a query paper.")]) -> Answer:
-    """Print the pool of one query: which method drew each document, at which rank, and which others ranked it."""
+def pool_show(
+    ws: "Workspace",
+    query: Annotated[
+        str | None, argument("A query id, or the id of a query paper.", shown="all pools in figures")
+    ] = None,
+    against: Annotated[
+        Path | None, option("A second study's folder: what its pools and these share, query paper by query paper.")
+    ] = None,
+) -> Answer:
+    """Print the pool of a query: which method drew each document, and which others ranked it; or all in figures.
+
+    The figures are sizes, what each method drew alone, how far methods overlap, and hubs.
+    """
     from annot.steps import pool as step
 
-    shown = step.show(ws, query)
-    return Answer(shown.pool, step.describe(shown))
-
-
-@command("pool replay")
-def pool_replay(ws: "Workspace") -> Answer:
-    """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
-    from annot.steps import pool_facts as step
-
-    with progress("comparing papers") as advance:
-        replayed = step.replay(ws, advance=advance)
-    return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
-
-
-@command("pool stats")
-def pool_stats(ws: "Workspace") -> Answer:
-    """Print the pools in figures: sizes, what each method drew alone, how far methods overlap, hubs."""
-    from annot.steps import pool_facts as step
-
+    if against is not None:
+        refuse_beside("pool show --against", QUERY=query)
+        differences = step.compare(ws, against)
+        return Answer(differences, table("pool.compared", differences), table="pool show --against")
+    if query is not None:
+        shown = step.show(ws, query)
+        return Answer(shown.pool, step.describe(shown))
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Answer(facts, step.describe_stats(facts))
-
-
-@command("pool compare", needs_study=False)
-def pool_compare(
-    ws: "Workspace | None",
-    first: Annotated[Path, argument("A study's folder.")],
-    second: Annotated[Path, argument("Another one.")],
-) -> Answer:
-    """Print what the pools of two studies share, query paper by query paper."""
-    from annot.steps import pool_facts as step
-
-    found = step.compare(first, second)
-    return Answer(found, table("pool.compared", found))
+    return Answer(facts, step.describe_stats(facts), table="pool show --all")

@@ -2,60 +2,48 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, flag, option
+from annot.cli.commands import command
+from annot.cli.options import ClusterOption, DryRunOption, flag, option, refuse_beside
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("index", help="What the ranking methods need of the corpus: made once, used by every command.")
 
-
-@command("index build")
+@command("index", free_with="listed")
 def index_build(
     ws: "Workspace",
-    memory: Annotated[str, option("What the processes at work may take together; more is refused beforehand.")] = "4G",
+    memory: Annotated[
+        str | None, option("What the processes at work may take together; more is refused beforehand.", shown="4G")
+    ] = None,
     cluster: ClusterOption = None,
     repair: Annotated[
-        bool, flag("--repair", "Hold what stands against its hashes first, and make damaged parts again.")
+        bool, flag("--repair", "First check the files against their hashes, and make damaged parts again.")
+    ] = False,
+    listed: Annotated[
+        bool, flag("--list", "Print the parts: how large, when made, and whether anything uses them.")
+    ] = False,
+    clean: Annotated[
+        bool,
+        flag("--clean", "Remove what the corpus and the settings of today do not use, and what killed builds left."),
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Make tokens, counts, word vectors and averages for the methods of annot.toml; a killed build goes on.
+    """Make what the methods of annot.toml need: tokens, counts, word vectors, averages; a killed build goes on.
 
     `annot pool` and `annot run` make what is missing by themselves. Papers that were added are indexed alone.
     """
     from annot.steps import index as step
 
+    if listed:
+        refuse_beside("index --list", memory=memory, cluster=cluster, repair=repair, clean=clean)
+        found = step.listed(ws)
+        return Answer(found, step.describe_parts(found))
+    if clean:
+        refuse_beside("index --clean", memory=memory, cluster=cluster, repair=repair)
+        removed = step.clean(ws, dry_run=dry_run)
+        return Answer(removed, step.describe_removed(removed, dry_run=dry_run))
     with progress("indexing") as advance:
         here = ws.replaced("machine", cluster=cluster)
-        built = step.build(here, memory=memory, repair=repair, dry_run=dry_run, advance=advance)
+        built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
     return Answer(built, step.describe(built))
-
-
-@command("index list")
-def index_list(ws: "Workspace") -> Answer:
-    """Print the parts of the index: how large, when made, and whether anything uses them."""
-    from annot.steps import index as step
-
-    found = step.listed(ws)
-    return Answer(found, step.describe_parts(found))
-
-
-@command("index verify")
-def index_verify(ws: "Workspace") -> Answer:
-    """Print every file of the index that has not the hash it was written with; exit code 1 then."""
-    from annot.steps import index as step
-
-    faults = step.verify(ws)
-    return Answer(faults, step.describe_faults(faults), finding=step.finding(faults))
-
-
-@command("index gc")
-def index_gc(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Remove what neither the corpus nor the settings of today use, and what killed builds left."""
-    from annot.steps import index as step
-
-    removed = step.gc(ws, dry_run=dry_run)
-    return Answer(removed, step.describe_removed(removed, dry_run=dry_run))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
-from annot.cli.output import Answer, needs_a_person, progress, table, told
+from annot.cli.output import Answer, progress, table, told
 from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
@@ -37,19 +37,6 @@ def guidelines_show(
     return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
 
 
-@command("guidelines check")
-def guidelines_check(ws: "Workspace") -> Answer:
-    """Print whether the guidelines fit the study; exit code 1 where they do not.
-
-    Every grade of the scale is defined for each facet, every facet is named and no other, and every quoted example
-    stands word for word in the corpus.
-    """
-    from annot.steps import guidelines_check as step
-
-    checked = step.check(ws)
-    return Answer(checked, step.describe(checked))
-
-
 DisputeSecondsOption = Annotated[
     float | None, option("Seconds that settling one dispute takes.", shown="annot.toml, else learnt", min=0.1)
 ]
@@ -59,7 +46,7 @@ RepeatsOption = Annotated[
 PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
 
 
-@command("plan", verbs=True)
+@command("plan")
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
@@ -93,15 +80,6 @@ def plan_make(
     )
     text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
-
-
-@command("plan check")
-def plan_check(ws: "Workspace") -> Answer:
-    """Print whether the plan is sound, and how many pairs each two people share; exit code 1 where it is not."""
-    from annot.steps import plan_check as step
-
-    found = step.check(ws)
-    return Answer(found, told("checked", found=found), finding=needs_a_person(found.faults))
 
 
 @command("plan withdraw", server=True)
@@ -236,25 +214,6 @@ def judgements_restore(
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
     return Answer(done, text)
-
-
-@command("audit", server=True)
-def audit(ws: "Workspace") -> Answer:
-    """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
-
-    Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
-    and projects that are gone, doubled or strange, and screens or settings changed by hand. Also writes
-    exports/audit.json, which the datasheet tells of.
-    """
-    from annot.steps import audit as step
-
-    with progress("looking at projects") as advance:
-        found = step.audit(ws, advance=advance)
-    return Answer(
-        found,
-        "\n".join(step.lines(found)),
-        finding=needs_a_person(found.findings, "the audit found {} thing(s) that need a person"),
-    )
 
 
 @command("comments", csv=True)

@@ -1,11 +1,12 @@
 """Keep: back-ups, moves to a newer annot, and whether everything is as it was written."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, WaitOption, argument, flag, option
-from annot.cli.output import Answer, needs_a_person, progress, told
+from annot.cli.output import Answer, progress, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -61,15 +62,36 @@ def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     return Answer(migrated, told("migrated", migrated=migrated))
 
 
-@command("verify")
-def verify(ws: "Workspace", release: Annotated[Path | None, option("Check this release as well.")] = None) -> Answer:
-    """Print what is not as it was written: corpus, rankings, pools, plan, qrels, runs, judgements; exit code 1 then."""
-    from annot.steps import verify as step
+class Part(StrEnum):
+    """What `annot check` can look at by itself."""
 
-    verified = step.verify(ws, release=release)
-    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
-    finding = needs_a_person(verified.findings, "{} thing(s) are not as they were written", hint=again)
-    return Answer(verified, told("verified", verified=verified), finding=finding)
+    PLAN = "plan"
+    POOLS = "pools"
+    GUIDELINES = "guidelines"
+    INDEX = "index"
+    FILES = "files"
+    SERVER = "server"
+
+
+@command("check", server=True)
+def check(
+    ws: "Workspace",
+    part: Annotated[Part | None, argument("Only this; without a word, all that the study has.")] = None,
+    release: Annotated[Path | None, option("Check the files of this release as well.", metavar="FOLDER")] = None,
+) -> Answer:
+    """Check that the study is sound, and list what is not. Exits with 1 if something was found.
+
+    plan: each pair has its assessors, and nobody who left has any. pools: drawn again from pools/, they are the same.
+    guidelines: each grade is defined for each facet, and each quoted example is in the corpus. index and files: nothing
+    has changed since it was written, from the corpus to the release. server: the projects are as planned and sent, with
+    no answer by another account, changed after adjudication, or too fast; also writes exports/audit.json, which the
+    datasheet reports.
+    """
+    from annot.steps import check as step
+
+    with progress("checking") as advance:
+        checked = step.check(ws, part and part.value, release=release, advance=advance)
+    return Answer({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)
 
 
 @command("rebuild", server=True)

@@ -11,13 +11,6 @@ from annot.base.errors import AnnotError
 from annot.cli.commands import app
 from annot.cli.output import say
 
-ROOMS = (
-    *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "pulling", "settle", "trials", "runs"),
-    *("encoders", "measure", "publish", "keep", "support"),
-)
-for room in ROOMS:
-    importlib.import_module(f"annot.cli.{room}")
-
 
 def run() -> None:
     """The console script: exit 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio, 130 interrupted."""

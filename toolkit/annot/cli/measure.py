@@ -3,36 +3,22 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from annot.cli.commands import command
-from annot.cli.options import ConventionOption, DryRunOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Answer, needs_a_person, say, table
+from annot.cli.options import ConventionOption, PerQueryOption, TiesOption, argument, flag, option
+from annot.cli.output import Answer, needs_a_person, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("query folds")
-def query_folds(
-    ws: "Workspace",
-    folds: Annotated[int, option("How many.", min=2)] = 2,
-    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
-    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
-
-    A paper and its near-copies are in one fold.
-    """
-    from annot.steps import query_folds as step
-
-    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
-
-
 @command("evaluate", csv=True)
 def evaluate(
     ws: "Workspace",
-    files: Annotated[list[Path] | None, argument("TREC run files.", shown="exports/runs/")] = None,
+    runs: Annotated[
+        list[str] | None, argument("Tags of runs, systems, or TREC run files.", shown="all of exports/runs/")
+    ] = None,
     convention: Annotated[str | None, option("csfcube or trec.", shown="both")] = None,
     measure: Annotated[
         list[str] | None,
@@ -49,66 +35,45 @@ def evaluate(
         ),
     ] = "test",
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Print every measure of every run on every facet.")] = False,
+    every: Annotated[bool, flag("--all", "Print every two runs too, and every measure, on every facet.")] = False,
     against: Annotated[
         str | None,
         option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        option("A folder for the comparison: tables (LaTeX, Markdown, CSV, JSON), drawing (SVG).", "--out", "-o"),
+    ] = None,
 ) -> Answer:
-    """Print which run is best and which differences hold: a row a run, a column a facet; with --all every measure.
+    """Print which run is best, whether that is certain, and which differences hold: a row a run, a column a facet.
 
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
-    Without files, convention or measure it also writes exports/evaluation.json.
+    Without runs, convention or measure it also writes exports/evaluation.json.
     """
     from annot.measuring.results import evaluation_data
     from annot.steps import evaluate as step
 
     if against is not None:
-        from annot.steps import against as published
-
-        found = published.against(ws, against, files=tuple(files or ()))
+        if out is not None:
+            raise typer.BadParameter("found --against and --out, expected one of them")
+        found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
         finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
-        return Answer(found, published.describe(found), table="evaluate --against", finding=finding)
+        return Answer(found, step.describe_against(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,
-        files=tuple(files or ()),
+        runs=tuple(runs or ()),
         convention=convention,
         measures=tuple(measure or ()),
         ties=ties,
         average=average,
+        at_least_two=out is not None,
         tell=say,
     )
-    text = step.describe(evaluated, per_query=per_query, every=every or len(measure or ()) > 1)
-    table_of = "evaluate --per-query" if per_query else ""
-    return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)
-
-
-@command("compare", csv=True)
-def compare(
-    ws: "Workspace",
-    runs: Annotated[list[str] | None, argument("Tags of runs, or systems.", shown="all")] = None,
-    convention: ConventionOption = None,
-    measure: Annotated[
-        str | None, option("The measure to compare on, by any name of ir_measures.", shown="NDCG%20; nDCG in trec")
-    ] = None,
-    ties: TiesOption = "order",
-    out: Annotated[
-        Path | None,
-        option("A folder for the tables (LaTeX, Markdown, CSV, JSON) and the drawing (SVG).", "--out", "-o"),
-    ] = None,
-) -> Answer:
-    """Print which run is best and whether that is certain, which runs differ, and what so many queries can show."""
-    from annot.measuring.results import evaluation_data
-    from annot.steps import compare as step
-    from annot.steps.evaluate import chosen
-
-    measures = () if measure is None else (measure,)
-    evaluated = step.compare(
-        ws, tuple(runs or ()), conventions=chosen(convention, measures), measures=measures, ties=ties
-    )
+    text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
-    return Answer(evaluation_data(evaluated), step.describe(evaluated), [*evaluated.notes, *written])
+    table_of = "evaluate --per-query" if per_query else ""
+    return Answer(evaluation_data(evaluated), text, [*evaluated.notes, *written], table=table_of)
 
 
 @command("assessor-effect", csv=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from annot.base.errors import InputError
 from annot.cli.output import say
 
 MOST = 1_000_000_000
@@ -126,6 +127,16 @@ TiesOption = Annotated[
     str, option("Documents that tie: in the convention's order, or expected: the mean over all orders.")
 ]
 PerQueryOption = Annotated[bool, flag("--per-query", "Print each query too.")]
+
+
+def refuse_beside(way: str, **given: object) -> None:
+    """Raise InputError for what was typed though this way of calling the command has no use for it.
+
+    given: by parameter; an argument in capitals.
+    """
+    typed = [name for name, value in given.items() if value not in (None, False, [])]
+    if found := [name if name.isupper() else f"--{name.replace('_', '-')}" for name in typed]:
+        raise InputError(f"{way}: found {', '.join(found)}, which it has no use for")
 
 
 def hand_down(ctx: typer.Context) -> bool:

@@ -31,7 +31,7 @@ def init(
     return Answer(made, told_of, made.notes)
 
 
-@command("corpus", verbs=True)
+@command("corpus")
 def corpus_contents(ws: "Workspace") -> Answer:
     """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
     from annot.steps import corpus as step
@@ -85,7 +85,7 @@ def citations_add(
     return Answer(added, told("citations", added=added))
 
 
-@command("facets", verbs=True)
+@command("facets")
 def facets_label(
     ws: "Workspace",
     model: Annotated[Path | None, option("A model made by `annot facets train`.")] = None,
@@ -257,3 +257,21 @@ def query_list(ws: "Workspace") -> Answer:
 
     listed = step.listing(ws)
     return Answer(listed, table("query.list", listed))
+
+
+@command("query folds")
+def query_folds(
+    ws: "Workspace",
+    folds: Annotated[int, option("How many.", min=2)] = 2,
+    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
+    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
+
+    A paper and its near-copies are in one fold.
+    """
+    from annot.steps import query_folds as step
+
+    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
+    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)

@@ -39,7 +39,7 @@ def report(
     out: OutOption = None,
 ) -> Answer:
     """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
-    from annot.publishing.report.text import table_text
+    from annot.publishing.report.terminal import table_text
     from annot.steps import report as step
 
     if table is not None:
@@ -52,7 +52,7 @@ def report(
 @command("datasheet")
 def datasheet(ws: "Workspace") -> Answer:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
-    from annot.publishing.release.answer_sheet import describe_open
+    from annot.publishing.release.questions import describe_open
     from annot.steps import datasheet as step
 
     written = step.write(ws)

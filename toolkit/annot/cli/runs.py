@@ -1,17 +1,17 @@
-"""Measure: the runs of systems, our own and others'."""
+"""Measure: the runs of systems, our own and others', and encoders trained as the papers trained theirs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from annot.cli.commands import command
+from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.output import Answer, progress, say, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("run", alone=True, verbs=True)
+@command("run", alone=True)
 def run(
     ws: "Workspace",
     systems: Annotated[
@@ -39,8 +39,8 @@ def run_list(ws: "Workspace | None") -> Answer:
     """Print every system: its family, its source, what it sees of query and candidate, and what it needs."""
     from annot.steps import run as step
 
-    known = step.known(ws)
-    return Answer(known, table("files.systems", known))
+    systems = step.every_system()
+    return Answer(systems, table("files.systems", systems))
 
 
 @command("run matches")
@@ -51,9 +51,9 @@ def run_matches(
     document: Annotated[str, argument("The document's id.")],
 ) -> Answer:
     """Print which sentences of a query and of a document a run matched, heaviest first."""
-    from annot.steps import run_matches as step
+    from annot.steps import run as step
 
-    matched = step.show(ws, run, query_id=query, doc_id=document)
+    matched = step.matches(ws, run, query_id=query, doc_id=document)
     return Answer(matched, table("files.matches", matched))
 
 
@@ -81,10 +81,10 @@ def run_import(
 
     What is missing, foreign, there twice or tied is counted, with examples.
     """
-    from annot.ranking.submission import Rules
-    from annot.steps import run_import as step
+    from annot.ranking.submission import SubmissionRules
+    from annot.steps import run as step
 
-    imported = step.bring_in(
+    imported = step.import_files(
         ws,
         files,
         tag=tag,
@@ -92,9 +92,162 @@ def run_import(
         facet=facet,
         system=system,
         seed=seed,
-        rules=Rules(foreign, duplicates, missing),
+        rules=SubmissionRules(foreign, duplicates, missing),
         distances=distances,
         replace=replace,
         dry_run=dry_run,
     )
     return Answer(imported, told("run-imported", imported=imported))
+
+
+group("encoder", help="Train an encoder as its paper did: contexts, examples, training.")
+
+SystemArgument = Annotated[
+    str, argument("specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's: ts-aspire, ...")
+]
+
+
+def own(text: str, **limits: Any) -> Any:
+    """An option whose default is that of the system's paper."""
+    return option(text, shown="the paper's", **limits)
+
+
+@command("encoder contexts", alone=False)
+def encoder_contexts(
+    ws: "Workspace",
+    files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
+    out: Annotated[Path, option("The file of contexts.", "--out", "-o")],
+    window: Annotated[str, option("What a context is: sentence or paragraph.")] = "sentence",
+    field: Annotated[
+        list[str] | None, option("Field of study of the citing paper; may be repeated.", shown="all fields")
+    ] = None,
+    fewest_words: Annotated[int, option("Words of a context, at least.", min=1)] = 5,
+    most_words: Annotated[int, option("Words of a context, at most.", min=1)] = 60,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Write the co-citation contexts of full texts: which papers of the corpus are cited together, and in what words.
+
+    What is left out is counted by reason.
+    """
+    from annot.ranking.systems.training.cocitations import Limits
+    from annot.steps import encoder_examples as step
+
+    limits = Limits(fewest_words, most_words, tuple(field or ()))
+    with progress("reading full texts") as advance:
+        written = step.write_contexts(
+            ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance
+        )
+    return Answer(written, told("encoder-contexts", written=written))
+
+
+@command("encoder examples", alone=False)
+def encoder_examples(
+    ws: "Workspace",
+    system: SystemArgument,
+    out: Annotated[Path, option("The folder of the examples.", "--out", "-o")],
+    contexts: Annotated[
+        Path | None, option("What `annot encoder contexts` wrote; for systems trained on co-citations.")
+    ] = None,
+    examples: Annotated[int | None, own("Examples to draw.", min=1)] = None,
+    dev: Annotated[int, option("Dev examples, at most.", min=1)] = 2000,
+    dev_share: Annotated[
+        float, option("Share of papers, or of sets cited together, held out for them.", min=0.0, max=1.0)
+    ] = 0.2,
+    most_cocited: Annotated[int, option("Papers cited together, at most, for pairs of papers.", min=2)] = 3,
+    mix: Annotated[
+        list[str] | None,
+        option("Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.", shown="as it comes"),
+    ] = None,
+    easy: Annotated[int, option("Of triplets: random negatives of a paper.", min=0)] = 3,
+    hard: Annotated[int, option("Of triplets: negatives cited by what the paper cites.", min=0)] = 2,
+    sentences: Annotated[int, option("Of the inverse cloze task: sentences of an abstract.", min=1)] = 2,
+    removed: Annotated[
+        float, option("Of it: how often the sentence is taken out of the abstract.", min=0.0, max=1.0)
+    ] = 0.9,
+    with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
+    seed: Annotated[int, option("Random seed.")] = 0,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Write examples to train a system on: train.jsonl and dev.jsonl.
+
+    Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
+    """
+    from annot.ranking.systems.training.cocitations import read_mix
+    from annot.ranking.systems.training.recipes import recipe_of
+    from annot.steps import encoder_examples as step
+
+    drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
+    sampling = step.Sampling(*drawn, seed)
+    written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
+    return Answer(written, told("encoder-examples", written=written))
+
+
+@command("encoder train", needs_study=False, alone=False)
+def encoder_train(
+    ws: "Workspace | None",
+    system: SystemArgument,
+    data: Annotated[Path, option("The folder that `annot encoder examples` wrote.")],
+    start: Annotated[
+        str | None,
+        option(
+            "Weights to start from: a folder, or a system such as specter or scibert-uncased.",
+            "--from",
+            shown="the paper's",
+        ),
+    ] = None,
+    align: Annotated[
+        str | None,
+        option(
+            "Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
+        ),
+    ] = None,
+    out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
+    device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="the GPU where there is one")] = None,
+    epochs: Annotated[int | None, own("Times that every example is seen.", min=1)] = None,
+    batch: Annotated[int | None, own("Examples of a step.", min=1)] = None,
+    at_once: Annotated[int | None, own("Examples read at once; negatives are from among these.", min=1)] = None,
+    learning_rate: Annotated[float | None, own("Learning rate at its height.", min=0.0)] = None,
+    warm_up: Annotated[
+        float | None, own("Steps until the learning rate is at its height; below 1, a share of all.", min=0.0)
+    ] = None,
+    loss: Annotated[str | None, own("triplet (margin, L2) or softmax (dot products, all of a batch).")] = None,
+    margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
+    temperature: Annotated[float | None, own("Of Aspire's weights of sentences.", min=1e-6)] = None,
+    entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
+    check_every: Annotated[
+        int | None, option("Steps between two looks at the dev examples.", shown="a tenth of an epoch", min=1)
+    ] = None,
+    patience: Annotated[int | None, option("Looks without a lower dev loss that end it.", shown="5", min=1)] = None,
+    seed: Annotated[int | None, option("Random seed.", shown="0")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
+
+    Interrupted, the same command goes on from its last look at the dev examples.
+    """
+    from annot.ranking.systems.training.recipes import recipe_of
+    from annot.steps import encoder_train as step
+
+    given: dict[str, Any] = {"epochs": epochs, "batch": batch, "at_once": at_once, "warm_up": warm_up}
+    given |= {
+        "learning_rate": learning_rate,
+        "loss": loss,
+        "margin": margin,
+        "temperature": temperature,
+        "entropy": entropy,
+    }
+    given |= {"check_every": check_every, "patience": patience, "seed": seed}
+    recipe = recipe_of(system, **given)
+    with progress("training") as advance:
+        found = step.make(
+            *(ws, recipe),
+            data=data,
+            start=start,
+            align=align,
+            out=out,
+            device=device,
+            dry_run=dry_run,
+            advance=advance,
+            tell=lambda point, steps: say(step.line(point, steps)),
+        )
+    return Answer(found, told("encoder-trained", found=found), found.notes)

@@ -22,9 +22,17 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("agreement", csv=True, verbs=True)
-def agreement_measure(
+@command("agreement", csv=True)
+def agreement(
     ws: "Workspace",
+    by: Annotated[
+        str | None,
+        option(
+            "assessor: each one's grades, pace and changes, and why they disagree. guidelines: agreement before "
+            "adjudication under each version of them.",
+            shown="facet",
+        ),
+    ] = None,
     missing: Annotated[
         str | None,
         setting(
@@ -37,6 +45,10 @@ def agreement_measure(
     binarised_at: Annotated[
         int | None, option("Compare this grade or higher against lower.", shown="the whole scale")
     ] = None,
+    query: Annotated[
+        list[str] | None,
+        option("With --by assessor, show all hard candidates of this query; repeatable.", "--query", "-q"),
+    ] = None,
 ) -> Answer:
     """Print how far assessors agree, per facet, before and after adjudication, with intervals.
 
@@ -44,33 +56,19 @@ def agreement_measure(
     """
     from annot.steps import agreement as step
 
+    given = {"--missing": missing is not None, "--per-query": per_query, "--all": every}
+    given |= {"--binarised-at": binarised_at is not None, "--query": bool(query)}
+    step.check_options(by, [name for name, there in given.items() if there])
+    if by == step.ASSESSOR:
+        queries = tuple(query or ())
+        looked = step.by_assessor(ws, queries=queries)
+        return Answer(looked, step.describe_assessors(looked, queries=queries), table="agreement --by assessor")
+    if by == step.GUIDELINES:
+        versions = step.by_guidelines(ws)
+        return Answer(versions, step.describe_guidelines(versions), table="agreement --by guidelines")
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
     return Answer(measured, text, table="agreement --per-query" if per_query else "")
-
-
-@command("agreement assessors", csv=True)
-def agreement_assessors(
-    ws: "Workspace",
-    query: Annotated[
-        list[str] | None, option("Show all hard candidates of this query; repeatable.", "--query", "-q")
-    ] = None,
-) -> Answer:
-    """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
-    from annot.steps import agreement_assessors as step
-
-    queries = tuple(query or ())
-    looked = step.look(ws, queries=queries)
-    return Answer(looked, step.describe(looked, queries=queries))
-
-
-@command("agreement guidelines")
-def agreement_guidelines(ws: "Workspace") -> Answer:
-    """Print agreement before adjudication by each version of the guidelines, where they were changed in the study."""
-    from annot.steps import agreement as step
-
-    versions = step.by_guidelines(ws)
-    return Answer(versions, step.describe_guidelines(versions))
 
 
 group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
@@ -151,7 +149,7 @@ def adjudicate_status(
     return Answer(found, table("status.queries", found))
 
 
-@command("qrels", csv=True, verbs=True)
+@command("qrels", csv=True)
 def qrels(
     ws: "Workspace",
     partial: Annotated[
@@ -187,7 +185,7 @@ def qrels_compare(
     measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Answer:
     """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
-    from annot.steps import qrels_compare as step
+    from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
 
     measures = () if measure is None else (measure,)

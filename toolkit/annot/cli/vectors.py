@@ -3,127 +3,123 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from annot.base.errors import InputError
 from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option
+from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("vectors", help="Import vectors of papers and of words that were made elsewhere.")
-
-NameArgument = Annotated[
-    str, argument("The name of the set; it is a pooling method and a system at once.", metavar="NAME")
-]
-HalfOption = Annotated[bool, flag("--float16", "Keep half precision: half the disk.")]
+group("vectors", help="Add vectors of papers and of words, made elsewhere or by an encoder.")
 
 
-@command("vectors import")
-def vectors_import(
+@command("vectors add", free_with="encoder")
+def vectors_add(
     ws: "Workspace",
-    name: NameArgument,
-    files: Annotated[list[Path], argument("Files of one format.")],
-    form: Annotated[
+    name: Annotated[
         str | None,
-        option("semantic-scholar (JSON Lines), npy, parquet or safetensors.", "--format", shown="by file name"),
+        argument("The name of the set; it is a pooling method and a system at once.", metavar="NAME", shown=False),
     ] = None,
-    ids: Annotated[Path | None, option("Of npy and safetensors: the id of each row, one a line.", shown=False)] = None,
+    files: Annotated[list[Path] | None, argument("Files of one format.", metavar="FILES", shown=False)] = None,
+    words: Annotated[
+        Path | None,
+        option(
+            "Word vectors, used instead of training some: word2vec text or binary, fastText .vec or .bin; also .gz."
+        ),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        option(
+            "Make the vectors with this encoder: specter, specter2 or scincl, a folder of weights, or a model in the "
+            "hub's cache, of sentence-transformers or transformers.",
+            metavar="MODEL",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None, option("semantic-scholar (JSON Lines), npy, parquet or safetensors.", shown="by file name")
+    ] = None,
+    ids: Annotated[Path | None, option("Of npy and safetensors: the id of each row, one a line.")] = None,
     id_column: Annotated[str | None, option("Of Parquet: the column of ids.", shown="found by name")] = None,
     vector_column: Annotated[
         str | None, option("Of Parquet: the column of vectors; of safetensors: the tensor.", shown="found")
     ] = None,
     space: Annotated[
-        str | None, option("The space they lie in, such as allenai/specter2.", shown="as the files say, else NAME")
+        str | None, option("The space they are in, such as allenai/specter2.", shown="as the files say, else NAME")
     ] = None,
-    model: Annotated[str | None, option("What made them.", shown="the space")] = None,
-    metric: Annotated[str, option("How they are compared: l2 or cosine.")] = "l2",
-    half: HalfOption = False,
+    model: Annotated[str | None, option("What made the vectors in the files.", shown="the space")] = None,
+    metric: Annotated[
+        str | None, option("How they are compared: l2 or cosine.", shown="l2, or as the encoder says")
+    ] = None,
+    float16: Annotated[
+        bool, flag("--float16", "Keep half precision, half the disk; an encoder computes in it on a GPU.")
+    ] = False,
+    device: Annotated[
+        str | None, option("Of an encoder: cpu, cuda, cuda:1, ...", shown="a GPU where there is one")
+    ] = None,
+    batch: Annotated[
+        int | None, option("Of an encoder: papers read at once; more suits a GPU.", min=1, shown="32")
+    ] = None,
+    cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Import vectors of the corpus's papers, and print what was missing, foreign, there twice or broken.
+    """Add vectors of the corpus's papers from files or by an encoder, or word vectors; prints what did not fit.
 
-    Vectors of two spaces never mix: Semantic Scholar's SPECTER v1 and v2 are two, and neither is allenai/specter.
+    Vectors of two spaces never mix: Semantic Scholar's SPECTER v1 and v2 are two, and neither is allenai/specter. An
+    encoder encodes the papers that it has not encoded before, and goes on after it was killed. Word vectors are used
+    until corpus/word-vectors is removed.
     """
+    from annot.ranking.given_vectors import Form
     from annot.steps import vectors as step
 
+    of_files = {"format": format, "ids": ids, "id_column": id_column, "vector_column": vector_column, "space": space}
+    of_encoder = {"device": device, "batch": batch, "cluster": cluster}
+    if words is not None:
+        beside = {"NAME": name, "encoder": encoder, "model": model, "metric": metric, "float16": float16}
+        refuse_beside("vectors add --words", **beside, **of_files, **of_encoder)
+        with progress("indexing") as advance:
+            read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
+        return Answer(read, table("import.counts", step.word_counts(read)), step.word_notes(read))
+    if name is None or bool(files) == (encoder is not None):
+        raise InputError(
+            "expected NAME FILES, NAME --encoder MODEL, or --words FILE", hint="`annot vectors add --help`"
+        )
+    if encoder is not None:
+        refuse_beside("vectors add --encoder", **of_files, model=model)
+        with progress("encoding papers", forecast=True) as advance:
+            encoded = step.encode(
+                ws.replaced("machine", cluster=cluster),
+                name,
+                model=encoder,
+                metric=metric,
+                half=float16,
+                device=device,
+                batch=batch or 32,
+                dry_run=dry_run,
+                advance=advance,
+            )
+        return Answer(encoded, step.describe(encoded, dry_run=dry_run))
+    refuse_beside("vectors add FILES", **of_encoder)
     with progress("reading vectors") as advance:
-        imported = step.bring_in(
+        imported = step.add_files(
             ws,
             name,
-            files,
-            form=step.Form(form, ids, id_column, vector_column),
+            files or (),
+            form=Form(format, ids, id_column, vector_column),
             space=space,
             model=model,
-            metric=metric,
-            half=half,
+            metric=metric or "l2",
+            half=float16,
             dry_run=dry_run,
             advance=advance,
         )
     return Answer(imported, table("import.counts", step.counts(imported)), imported.notes)
 
 
-@command("vectors import-words")
-def vectors_import_words(
-    ws: "Workspace",
-    file: Annotated[Path, argument("word2vec text or binary, fastText .vec or .bin; also as .gz.")],
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Import word vectors; they are used instead of training some, until corpus/word-vectors is removed.
-
-    Prints how much of the corpus's text they cover, and the most frequent words that have none.
-    """
-    from annot.steps import vectors_words as step
-
-    with progress("indexing") as advance:
-        imported = step.bring_in(ws, file, dry_run=dry_run, advance=advance)
-    return Answer(imported, table("import.counts", step.counts(imported)), step.notes(imported))
-
-
 @command("vectors list")
 def vectors_list(ws: "Workspace") -> Answer:
     """Print the sets of paper vectors of the study: space, metric, and how many papers have one."""
-    from annot.steps import vectors_list as step
+    from annot.steps import vectors as step
 
     sets = step.list_sets(ws)
-    return Answer(
-        sets, table("files.vectors", sets) or "no vectors; `annot encode` and `annot vectors import` make them"
-    )
-
-
-@command("encode", alone=False)
-def encode(
-    ws: "Workspace",
-    name: NameArgument,
-    model: Annotated[
-        str | None,
-        option(
-            "A folder of weights, or a model in the hub's cache; sentence-transformers or transformers.",
-            shown="the system NAME of `annot run list`",
-        ),
-    ] = None,
-    metric: Annotated[str | None, option("How the vectors are compared: l2 or cosine.", shown="the model's")] = None,
-    half: Annotated[bool, flag("--float16", "Keep half precision, and compute in it on a GPU.")] = False,
-    device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="a GPU where there is one")] = None,
-    batch: Annotated[int, option("Papers read at once; more suits a GPU.", min=1)] = 32,
-    cluster: ClusterOption = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Make vectors of all papers with an encoder, as a pooling method and a system; a killed run goes on.
-
-    Papers that were encoded before are not encoded again. specter, specter2 and scincl are known by name.
-    """
-    from annot.steps import encode as step
-
-    with progress("encoding papers", forecast=True) as advance:
-        encoded = step.encode(
-            ws.replaced("machine", cluster=cluster),
-            name,
-            model=model,
-            metric=metric,
-            half=half,
-            device=device,
-            batch=batch,
-            dry_run=dry_run,
-            advance=advance,
-        )
-    return Answer(encoded, step.describe(encoded, dry_run=dry_run))
+    return Answer(sets, table("files.vectors", sets) or "no vectors; `annot vectors add` adds them")

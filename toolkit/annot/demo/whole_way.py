@@ -18,13 +18,13 @@ from annot.base.shards import Advance
 from annot.demo import packaged, simulated_people
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
-from annot.publishing.release.answer_sheet import answers_file
+from annot.judging.exchange import audit
+from annot.publishing.release.questions import answers_file
 from annot.ranking.systems.registry import USUAL
 from annot.steps import (
     adjudicate,
     agreement,
     assessor,
-    audit,
     browse,
     corpus,
     evaluate,
@@ -136,7 +136,9 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     _runs(ws, fresh=fresh)
-    evaluate.evaluate(ws, files=(), convention=None, measures=(), ties="order", average="test", tell=tell)
+    evaluate.evaluate(
+        ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=tell
+    )
     tell(f"11/12 qrels: {written.pairs} pairs; {len(RUNS)} systems run and evaluated in both conventions")
     page = report.write(ws)
     collection = browse.write(ws, partial=False)

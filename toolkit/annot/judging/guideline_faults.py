@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from annot.base.errors import AnnotError
 from annot.base.records import Paper
+from annot.corpus.corpus_facts import has_corpus
+from annot.store import papers
 from annot.study import guidelines
+from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
 GENERAL = "general"
@@ -54,15 +57,22 @@ def criteria_of(text: str) -> dict[int, str]:
     return said
 
 
-def quoted_papers(pages: Mapping[str, str]) -> set[str]:
-    """The ids of the papers that the pages quote."""
-    return {found[1] for text in pages.values() for quoted in _quotations(text) if (found := EXAMPLE.fullmatch(quoted))}
+def check(ws: Workspace) -> CheckedGuidelines:
+    """Compare the pages with the facets, the scale and the corpus; where they fit, they count as read."""
+    states = states_of(ws)
+    pages, faults = read_pages(ws)
+    quoted = {found[1] for text in pages.values() for part in _quotations(text) if (found := EXAMPLE.fullmatch(part))}
+    in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and has_corpus(ws) else {}
+    checked = _checked(ws, pages, faults, in_corpus)
+    if not checked.findings:
+        note(ws, "guidelines", states)
+    return checked
 
 
-def check(
-    ws: Workspace, pages: Mapping[str, str], faults: Sequence[str], papers: Mapping[str, Paper]
+def _checked(
+    ws: Workspace, pages: Mapping[str, str], faults: Sequence[str], quoted_papers: Mapping[str, Paper]
 ) -> CheckedGuidelines:
-    """pages, faults: of `read_pages`. papers: those of `quoted_papers` that are in the corpus."""
+    """pages, faults: of `read_pages`. quoted_papers: those in the corpus."""
     findings = [*faults, *_strangers(ws, pages)]
     examples = of_package = 0
     for name, text in pages.items():
@@ -74,12 +84,14 @@ def check(
                 findings.append(
                     f"{place}: {_short(quoted)}: does not say which paper it quotes, expected **Query** (ID): ..."
                 )
-            elif found[1] not in papers:
+            elif found[1] not in quoted_papers:
                 if (ws.root / "guidelines" / f"{name}.md").is_file():
                     findings.append(f"{place}: quotes paper {found[1]}, which is not in the corpus")
                 else:
                     of_package += 1
-            elif _plain(found[2]) not in _plain(" ".join([papers[found[1]].title, *papers[found[1]].sentences])):
+            elif _plain(found[2]) not in _plain(
+                " ".join([quoted_papers[found[1]].title, *quoted_papers[found[1]].sentences])
+            ):
                 findings.append(f"{place}: {_short(found[2])}: does not stand so in paper {found[1]}")
             else:
                 examples += 1

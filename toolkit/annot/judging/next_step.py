@@ -124,7 +124,7 @@ WAY: tuple[Rule, ...] = (
         "{unpooled} without a pool",
     ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
-    Rule(lambda f: f.unread, "annot guidelines check", "read the guidelines first: all who judge go by them"),
+    Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: all who judge go by them"),
     Rule(
         lambda f: f.seats,
         "annot assessor add NAME --account EMAIL",
@@ -222,9 +222,11 @@ WAY: tuple[Rule, ...] = (
 """The first rule that holds says what is next."""
 
 OF_THE_WAY = frozenset(
-    " ".join(word for word in rule.command.split()[1:3] if word.islower() and word.isalpha()) for rule in WAY
+    " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
+    for rule in WAY
+    for last in (2, 3)
 )
-"""The commands of the table, without `annot` and options."""
+"""The commands of the table, without `annot` and options; what follows a command may be its verb or an argument."""
 
 
 def next_step(facts: Facts) -> Next:

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Ranking
-from annot.measuring.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.pools.pooling import CITED, MANUAL
 from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.ranking.methods import LSA, METHODS
-from annot.ranking.submission import Finding
+from annot.ranking.submission import SubmissionFinding, read_metadata_file, read_run_file, refuse_findings
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -42,7 +41,7 @@ class ImportedRanking:
     shortest: int
     longest: int
     """Documents of a query paper."""
-    findings: tuple[Finding, ...]
+    findings: tuple[SubmissionFinding, ...]
     replaced: bool
     path: Path
     metadata: dict[str, Any]

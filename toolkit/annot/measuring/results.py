@@ -81,7 +81,7 @@ def judgements_sha256(ws: Workspace) -> str:
 
 
 def read_audit(ws: Workspace) -> dict[str, Any] | None:
-    """What `annot audit` found the last time, and whether in the judgements as they are now (`current`)."""
+    """What `annot check server` found the last time, and whether in the judgements as they are now (`current`)."""
     try:
         found: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of
 LINKS = (
     ("corpus/manifest.json", "annot corpus add"),
     ("corpus/citations/manifest.json", "annot citations add"),
-    ("pools/imported/manifest.json", "annot pool import-run"),
+    ("pools/imported/manifest.json", "annot pool import"),
     ("pools/rankings/manifest.json", "annot pool"),
     ("pools/manifest.json", "annot pool"),
     ("pools/plan.manifest.json", "annot plan"),

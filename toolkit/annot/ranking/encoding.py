@@ -1,9 +1,10 @@
-"""Encoding the papers of a corpus part by part, so that a killed run goes on where it was.
+"""Vectors of a study's papers from encoders: made once, and kept by what was read and by what read it.
 
-A part is some hundred papers in the order of the corpus, called by the hash of their texts and of all that their
-vectors depend on. Parts lie in the cache until the last one is there; then they become the set, and are removed. A set
-knows its parts: where papers were added, those that stand are taken from it. So the bytes are those of one undisturbed
-run.
+Some papers, of pools or of queries, are kept in the cache. All papers of the corpus are encoded part by part, so that a
+killed run goes on where it was: a part is some hundred papers in the order of the corpus, called by the hash of their
+texts and of all that their vectors depend on. Parts are kept in the cache until the last one is there; then they become
+the set, and are removed. A set knows its parts: if papers are added, the parts that have not changed are taken from it.
+So the bytes are those of one undisturbed run.
 """
 
 from __future__ import annotations
@@ -17,18 +18,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base import storage
 from annot.base.errors import BusyError, InputError
-from annot.base.records import Paper
+from annot.base.records import Advance, Paper
 from annot.base.shards import Engine, map_shards
 from annot.base.storage import save_array
-from annot.ranking.index import Advance
-from annot.ranking.systems.paper_encoder import PaperEncoder
-from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, VectorsWriter
+from annot.ranking.systems import encoders
+from annot.ranking.systems.encoders import PaperEncoder
+from annot.ranking.systems.inputs import SentenceVectors
+from annot.ranking.systems.reading import MIXED
+from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter
 from annot.store.paper_columns import RowGroups, groups_for, read_columns
 from annot.store.papers import count_papers, read_papers
 from annot.study.workspace import Workspace, sha256_of
@@ -36,10 +42,63 @@ from annot.study.workspace import Workspace, sha256_of
 TEXT = ("paper_id", "title", "sentences")
 PART = 512
 """Papers in a part: what is lost at most when a run is killed."""
+KIND = "annot-encoded-1"
+
+
+def weights_folder(ws: Workspace) -> Path:
+    """Where a lead puts weights, each under its system's name."""
+    return ws.root / "weights"
+
+
+def encoded_sentences(
+    ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], *, advance: Advance
+) -> SentenceVectors:
+    """The vectors of the papers' sentences, read by themselves or in their abstract, as the weights are to be read.
+
+    Raises MissingInput when the weights are not there.
+    """
+
+    def make(folder: Path) -> dict[str, Any]:
+        if weights.reading == "context":
+            parts = encoders.encode_in_context(folder, papers, advance=advance)
+            return {"matrix": np.concatenate(parts), "starts": np.cumsum([0, *map(len, parts)])}
+        texts = [sentence for paper in papers for sentence in paper.sentences]
+        matrix = encoders.encode_sentences(folder, weights.reading, texts, advance=advance)
+        return {"matrix": matrix, "starts": np.cumsum([0, *(len(paper.sentences) for paper in papers)])}
+
+    stored = _kept(ws, weights, papers, make)
+    ids = tuple(paper.paper_id for paper in papers)
+    return SentenceVectors(ids, np.asarray(stored.arrays["starts"]), stored.arrays["matrix"], stored.facts)
+
+
+def encoded_abstracts(ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], *, advance: Advance) -> Vectors:
+    """A vector for each paper's title and abstract. Raises MissingInput when the weights are not there."""
+
+    def make(folder: Path) -> dict[str, Any]:
+        return {"matrix": encoders.encode_documents(folder, papers, advance=advance)}
+
+    stored = _kept(ws, weights, papers, make)
+    ids = storage.strings_of(paper.paper_id for paper in papers)
+    return Vectors(ids, stored.arrays["matrix"], weights.name, weights.name, metric="l2", facts=stored.facts)
+
+
+def _kept(
+    ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], make: Callable[[Path], Mapping[str, Any]]
+) -> storage.Stored:
+    folder = weights.find(weights_folder(ws))
+    facts = {"encoder": weights.hub or weights.name, "weights_sha256": digest_of(folder), "reading": weights.reading}
+    if (folder / MIXED).is_file():
+        facts["layers"] = "mixed"
+    read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in papers]
+    key = hashlib.sha256(json.dumps([facts, read]).encode()).hexdigest()
+    place = ws.cache / "encoded" / key[:32]
+    if not place.is_dir():
+        storage.save(place, kind=KIND, arrays=make(folder), texts={}, facts=facts)
+    return storage.load(place, kind=KIND)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EncodedPart:
     """Papers that are encoded together."""
 
     start: int
@@ -139,16 +198,16 @@ class Encoding:
                 raise BusyError(f"{self._set.name}: another process is encoding it", hint="wait for it") from None
             yield
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[EncodedPart]:
         papers = read_papers(self._ws.corpus, columns=("title", "sentences"))
         settings = json.dumps([self._facts, self._precision], sort_keys=True)
         start = 0
         while some := tuple(islice(papers, PART)):
             read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in some]
-            yield Part(start, some, hashlib.sha256((settings + json.dumps(read)).encode()).hexdigest()[:32])
+            yield EncodedPart(start, some, hashlib.sha256((settings + json.dumps(read)).encode()).hexdigest()[:32])
             start += len(some)
 
-    def _kept(self, part: Part) -> NDArray[Any] | None:
+    def _kept(self, part: EncodedPart) -> NDArray[Any] | None:
         """The vectors of a part that were made before."""
         path = self._cache / f"{part.key}.npy"
         if path.is_file():

@@ -15,12 +15,12 @@ from annot.base.errors import InputError
 from annot.base.ordering import ranked, round_score
 from annot.base.records import Query, Ranking, ScoredDoc
 from annot.formats.trec import read_run, write_run
-from annot.ranking.submission import Finding, findings_of
+from annot.ranking.submission import SubmissionFinding, findings_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 
-HINT = "bring it in again with `annot pool import-run`"
+HINT = "bring it in again with `annot pool import`"
 
 
 class OfPapers(NamedTuple):
@@ -29,7 +29,7 @@ class OfPapers(NamedTuple):
     rankings: dict[str, Ranking]
     several: tuple[str, ...]
     """Query papers with several topics."""
-    findings: tuple[Finding, ...]
+    findings: tuple[SubmissionFinding, ...]
 
 
 def by_query_paper(

@@ -60,7 +60,7 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
     root = ws.cache / "index"
     abouts = sorted(root.rglob(storage.ABOUT))
     if not abouts:
-        raise MissingInput(f"{root}: no index", hint="make it with `annot index build`")
+        raise MissingInput(f"{root}: no index", hint="make it with `annot index`")
     gone = [
         f"{root / 'shards' / name}: found no folder, expected a shard of {whole.parent.name}"
         for whole in root.glob(f"corpora/*/{WHOLE}")

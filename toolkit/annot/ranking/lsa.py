@@ -80,7 +80,7 @@ def fit(
     if needed > memory:
         raise InputError(
             f"lsa: {len(frequency)} terms by {size} numbers need {gigabytes(needed)}, found {gigabytes(memory)}",
-            hint=f"give --memory {gigabytes(needed)} to `annot index build`, or leave lsa out of the methods",
+            hint=f"give --memory {gigabytes(needed)} to `annot index`, or leave lsa out of the methods",
         )
     random = np.random.RandomState(seed)
     # One thread a product: how many there are must not show in the last digits.

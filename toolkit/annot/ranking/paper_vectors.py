@@ -31,8 +31,9 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
         near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, bring "
-            f"in a run of that engine with `annot pool import-run`, or leave the method out with --without {name}",
+            hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
+            f"{name} FILES`; import a run of that engine with `annot pool import`; or leave the method out with "
+            f"--without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}", unread=True)
 
@@ -64,7 +65,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
     if known.get("space") != space:
         raise InputError(f"{folder}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
     if ("weights_sha256" in known) != encoded:
-        found = "were not encoded here" if encoded else "`annot encode` made"
+        found = "were not encoded here" if encoded else "an encoder made"
         raise InputError(f"{folder}: holds vectors that {found}; they would be lost", hint=hint)
 
 

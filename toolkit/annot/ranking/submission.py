@@ -1,20 +1,26 @@
-"""What is wrong with a run that somebody hands in, and the ranking that is left by stated rules: nothing in silence."""
+"""Runs that were made elsewhere: read from disk, what is wrong with them, and the ranking that stated rules leave."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from annot.base.errors import FindingError
 from annot.base.ordering import ranked, round_score
 from annot.base.records import Ranking, ScoredDoc
+from annot.base.templating import counted
+from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
+from annot.study.given_files import given_bytes, given_text
 
 EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SubmissionFinding:
     """Something that is not as a run of these pools is."""
 
     what: str
@@ -24,7 +30,7 @@ class Finding:
     examples: tuple[str, ...]
 
 
-class Rules(NamedTuple):
+class SubmissionRules(NamedTuple):
     """What is done with each."""
 
     foreign: str | None
@@ -37,7 +43,7 @@ class Rules(NamedTuple):
 
 def look(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]]
-) -> tuple[Finding, ...]:
+) -> tuple[SubmissionFinding, ...]:
     """What is found in the run. candidates: by query, the documents that were to be ranked.
 
     Ties are of scores as they are kept, at six significant digits.
@@ -64,10 +70,10 @@ def look(
     return findings_of(found)
 
 
-def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[Finding, ...]:
+def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[SubmissionFinding, ...]:
     """What was found: by its kind the (query, document) of each place, the document empty where none is meant."""
     return tuple(
-        Finding(
+        SubmissionFinding(
             what,
             len(pairs),
             len({query for query, _ in pairs}),
@@ -78,14 +84,14 @@ def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[Finding
     )
 
 
-def refused(findings: Sequence[Finding], rules: Rules) -> tuple[Finding, ...]:
+def refused(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
     """The findings for which the rules have no answer."""
     answered = {"foreign queries": rules.foreign, "foreign candidates": rules.foreign, "duplicates": rules.duplicates}
     return tuple(one for one in findings if answered.get(one.what, "told") is None)
 
 
 def settled(
-    documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]], rules: Rules
+    documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]], rules: SubmissionRules
 ) -> dict[str, Ranking]:
     """The rankings that the rules leave, of the queries that are known."""
     return {
@@ -94,7 +100,7 @@ def settled(
     }
 
 
-def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: Rules) -> Ranking:
+def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: SubmissionRules) -> Ranking:
     scores: dict[str, float] = {}
     for doc_id, score in docs:
         if rules.foreign == "keep" or doc_id in wanted:
@@ -105,3 +111,37 @@ def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: Rules) -
         below = last - max(1.0, abs(last))
         scores |= dict.fromkeys(set(wanted) - scores.keys(), below)
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
+
+
+class SubmittedFile(NamedTuple):
+    """A run, and the SHA-256 of its file."""
+
+    run: SubmittedRun
+    sha256: str
+
+
+def read_run_file(path: Path, *, distances: bool) -> SubmittedFile:
+    """The run in the file; distances: its scores are distances. Raises InputError where it is none."""
+    data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
+    run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
+    return SubmittedFile(run, hashlib.sha256(data).hexdigest())
+
+
+def read_metadata_file(path: Path | None) -> dict[str, Any]:
+    """The metadata in the file; none where none is named. Raises InputError where it is not metadata."""
+    if path is None:
+        return {}
+    return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
+
+
+def refuse_findings(findings: Sequence[SubmissionFinding], path: Path, remedies: Mapping[str, str]) -> None:
+    """Raise FindingError with the findings, if there are any. remedies: by what was found, the option for it."""
+    if findings:
+        raise FindingError(
+            f"{path}: not imported",
+            faults=[
+                f"{one.what}: {one.count} in {counted(one.queries, 'query')}: {', '.join(one.examples)}"
+                for one in findings
+            ],
+            hint="correct the file, or say " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
+        )

@@ -15,7 +15,7 @@ from annot.study.workspace import Workspace
 
 
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
-    """Those that `annot vectors import-words` keeps; None where there are none."""
+    """Those that `annot vectors add --words` keeps; None where there are none."""
     return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
 

@@ -215,7 +215,7 @@ def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: i
     raise InputError(
         f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + each * words)}, "
         f"found {gigabytes(memory)}",
-        hint=f"give --memory {gigabytes(OVERHEAD + each * words)} to `annot index build`, or set min_count = {rarer} "
+        hint=f"give --memory {gigabytes(OVERHEAD + each * words)} to `annot index`, or set min_count = {rarer} "
         "in [word_vectors] of annot.toml",
     )
 

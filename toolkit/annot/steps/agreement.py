@@ -1,21 +1,41 @@
-"""Agreement before and after adjudication, printed and written to `exports/agreement.json`."""
+"""Agreement of the assessors: by facet, by assessor, by version of the guidelines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from annot.base.names import check_name
+from annot.base.errors import InputError
+from annot.base.names import check_name, known_query
 from annot.measuring.agreement.ratings import IN_WORDS, POLICIES
 from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of
+from annot.measuring.diagnosis.overview import Looked
+from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
 from annot.measuring.results import agreement_file, keep
+from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import by_guidelines as of_guidelines
 from annot.publishing.report.sections.agreement import terminal
-from annot.publishing.report.text import table_text, wrapped
+from annot.publishing.report.terminal import table_text, wrapped
 from annot.publishing.report.words import sentences
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+
+ASSESSOR, GUIDELINES = "assessor", "guidelines"
+OPTIONS_OF = {
+    "": {"--missing", "--per-query", "--all", "--binarised-at"},
+    ASSESSOR: {"--query"},
+    GUIDELINES: set[str](),
+}
+"""The options that each way to look at agreement takes, by the name of the way."""
+
+
+def check_options(by: str | None, given: Collection[str]) -> None:
+    """Raise InputError for a way to look that is not known, and for options of another one."""
+    if by is not None:
+        check_name(by, (ASSESSOR, GUIDELINES), what="--by")
+    if foreign := sorted({*given} - OPTIONS_OF[by or ""]):
+        way = f"`annot agreement --by {by}`" if by else "`annot agreement` without --by"
+        raise InputError(f"{', '.join(foreign)}: not an option of {way}")
 
 
 def measure(
@@ -36,6 +56,30 @@ def measure(
     return table
 
 
+def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
+    """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
+    tables = terminal(table, per_query=per_query, every=every)
+    how = {"policy": IN_WORDS[table.missing], "bracketed": any(one.bracketed for one in tables)}
+    method = sentences("agreement.terminal", table=table, **how)
+    return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
+
+
+def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
+    """Everyone who judged: how they judge, whether they change, why they disagree. Raises MissingInput when nobody did,
+    InputError for a query that is not known."""
+    snapshot = read_snapshot(ws)
+    known = {query.query_id: query for query in snapshot.queries}
+    for name in queries:
+        known_query(known, name)
+    return assessors_of(snapshot)
+
+
+def describe_assessors(looked: Looked, *, queries: Collection[str]) -> str:
+    """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
+    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
+    return "\n\n".join(part for part in (first, *map(table_text, assessors.tables(looked, queries)), last) if part)
+
+
 def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
     """Agreement by each version of the guidelines; empty where no facet has several."""
     return agreement_by_guidelines(read_snapshot(ws))
@@ -44,11 +88,3 @@ def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
 def describe_guidelines(versions: tuple[ByGuidelines, ...]) -> str:
     """The same as a table."""
     return table_text(of_guidelines(versions)) if versions else "no guidelines were changed after they were sent"
-
-
-def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
-    """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
-    tables = terminal(table, per_query=per_query, every=every)
-    how = {"policy": IN_WORDS[table.missing], "bracketed": any(one.bracketed for one in tables)}
-    method = sentences("agreement.terminal", table=table, **how)
-    return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])

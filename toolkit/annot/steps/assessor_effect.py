@@ -11,7 +11,7 @@ from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import assessor_effect_of, comparable_runs
 from annot.measuring.results import assessor_effect_file, keep
 from annot.publishing.report.sections.effect import method, terminal
-from annot.publishing.report.text import table_text, wrapped
+from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

@@ -15,8 +15,7 @@ from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cas
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.matched import matches_file, matches_of
 from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
-from annot.publishing.browse.page import page
-from annot.publishing.browse.page_data import Errors, System, page_data
+from annot.publishing.browse_page import Errors, System, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store

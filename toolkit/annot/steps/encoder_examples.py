@@ -1,4 +1,7 @@
-"""Examples to train an encoder on, from the corpus and from co-citation contexts, written to a folder."""
+"""What encoders are trained on, written to files: co-citation contexts of full texts, and the examples made of them.
+
+Contexts are the sentences that cite several papers of the corpus.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,27 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Paper
+from annot.base.names import near
+from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
+from annot.formats.citing_text import CitingText, Window, read_citing_texts
+from annot.formats.corpora.cutting import opened
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines, read_models
-from annot.ranking.systems.training.cocitations import Papers, Said, Share
-from annot.ranking.systems.training.examples import DEV, TRAIN, Example, as_record
-from annot.ranking.systems.training.making import (
-    Drawn,
+from annot.ranking.systems.training.cocitations import CitationContext, Cocitations, Limits, MixPart, Papers, gather
+from annot.ranking.systems.training.examples import (
+    DEV,
+    TRAIN,
+    Example,
+    Triplet,
+    as_record,
     chosen_sets,
     cloze,
     contexts_of,
@@ -33,12 +43,84 @@ from annot.ranking.systems.training.recipes import Recipe
 from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
-from annot.study.workspace import Workspace
+from annot.study.given_files import check_files
+from annot.study.workspace import Workspace, write_file
 
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
+WINDOWS: tuple[Window, ...] = ("sentence", "paragraph")
 
 
-class Draw(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WrittenContexts:
+    """What became of the contexts of the full texts."""
+
+    path: Path
+    texts: int
+    read: int
+    kept: int
+    left_out: Mapping[str, int]
+    unlinked: int
+    not_in_corpus: int
+    sets_by_size: Mapping[int, int]
+    """Sets of papers that are cited together, by how many they are."""
+    paraphrased: int
+    """Sets with two contexts or more, which teach the encoder of sentences."""
+
+
+def write_contexts(
+    ws: Workspace,
+    files: Sequence[Path],
+    *,
+    out: Path,
+    window: str,
+    limits: Limits,
+    dry_run: bool,
+    advance: Advance,
+) -> WrittenContexts:
+    """Find the co-citations of papers of the corpus in S2ORC's full texts. All files are sound, or nothing is written.
+
+    The corpus's own filters (`[corpus]` in annot.toml, CSFCube's unless changed) say which abstracts qualify.
+    """
+    if window not in WINDOWS:
+        raise InputError(f"--window {window}: {near(window, WINDOWS)}")
+    (kind,) = (one for one in WINDOWS if one == window)
+    check_files(files)
+    found = gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
+    if not dry_run:
+        write_file(out, json_lines(_records(found)))
+    return WrittenContexts(
+        out,
+        texts=found.texts,
+        read=found.read,
+        kept=found.kept,
+        left_out={reason.value: count for reason, count in sorted(found.left_out.items())},
+        unlinked=found.unlinked,
+        not_in_corpus=found.not_in_corpus,
+        sets_by_size=dict(sorted(Counter(map(len, found.contexts)).items())),
+        paraphrased=sum(len(said) > 1 for said in found.contexts.values()),
+    )
+
+
+def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[CitingText]:
+    done = 0
+    for path in files:
+        try:
+            with opened(path) as file, TextIOWrapper(file, encoding="utf-8") as lines:
+                for text in read_citing_texts(lines, name=str(path), window=window):
+                    done += 1
+                    advance(done, None)
+                    yield text
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from None
+
+
+def _records(found: Cocitations) -> Iterator[dict[str, object]]:
+    for papers, sayings in found.contexts.items():
+        said = [{"citing": one.citing, "text": one.text, "fields": list(one.fields)} for one in sayings]
+        yield {"papers": list(papers), "contexts": said}
+
+
+class Sampling(NamedTuple):
     """What is drawn, and how much of it."""
 
     examples: int | None
@@ -49,7 +131,7 @@ class Draw(NamedTuple):
     """Of papers or sets that may give dev examples."""
     most_cocited: int
     """Papers of a set, for pairs of papers."""
-    mix: tuple[Share, ...]
+    mix: tuple[MixPart, ...]
     easy: int
     hard: int
     sentences: int
@@ -72,8 +154,8 @@ class WrittenExamples:
     left_out: Mapping[str, int]
 
 
-def write(
-    ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, draw: Draw, dry_run: bool
+def write_examples(
+    ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, sampling: Sampling, dry_run: bool
 ) -> WrittenExamples:
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them unless wanted.
 
@@ -82,24 +164,24 @@ def write(
     """
     left_out = Counter[str]()
     queries: Set[str] = frozenset()
-    if not draw.with_queries:
+    if not sampling.with_queries:
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             queries = frozenset(query.paper_id for query in read_queries(session))
     if recipe.of == "triplets":
-        sides = _of_citations(ws, recipe, draw, queries, left_out)
+        sides = _of_citations(ws, recipe, sampling, queries, left_out)
         dev = sides.dev
     else:
         if recipe.of == "cloze":
-            sides = _of_abstracts(ws, draw, queries, left_out)
+            sides = _of_abstracts(ws, sampling, queries, left_out)
         elif contexts is None:
             raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
         else:
-            sides = _of_cocitations(ws, recipe, draw, _read(contexts), queries, left_out)
-        dev, alone = with_negatives(sides.dev, seed=draw.seed)
+            sides = _of_cocitations(ws, recipe, sampling, _read(contexts), queries, left_out)
+        dev, alone = with_negatives(sides.dev, seed=sampling.seed)
         left_out.update(alone)
     train = iter(sides.train)
     first = list(itertools.islice(train, 1))
-    if not first or (draw.dev_share and not dev):
+    if not first or (sampling.dev_share and not dev):
         raise InputError(
             f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
             faults=[f"{count:,} left out: {reason}" for reason, count in left_out.most_common() if count],
@@ -140,21 +222,25 @@ class Sides(NamedTuple):
     dev: Sequence[Example]
 
 
-def _of_citations(ws: Workspace, recipe: Recipe, draw: Draw, queries: Set[str], left_out: Counter[str]) -> Sides:
+def _of_citations(
+    ws: Workspace, recipe: Recipe, sampling: Sampling, queries: Set[str], left_out: Counter[str]
+) -> Sides:
     own = {paper.paper_id: paper for paper in read_papers(ws.corpus, columns=("citations",))}
     read = {paper_id: paper.citations for paper_id, paper in with_citations(ws, own).items()}
     corpus = [paper_id for paper_id in read if paper_id not in queries]
     left_out[QUERY_PAPER] += len(read) - len(corpus)
     there = set(corpus)
     citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
-    drawn: list[list[Drawn]] = []
-    for names, most in zip(_split(corpus, draw), (draw.examples or recipe.examples, draw.dev), strict=True):
-        side: list[Drawn] = []
+    drawn: list[list[Triplet]] = []
+    for names, most in zip(_split(corpus, sampling), (sampling.examples or recipe.examples, sampling.dev), strict=True):
+        side: list[Triplet] = []
         for paper_id in names:
             if most is not None and len(side) >= most:
                 left_out[NOT_NEEDED] += 1
                 continue
-            found, short = triplets(paper_id, citations, corpus, easy=draw.easy, hard=draw.hard, seed=draw.seed)
+            found, short = triplets(
+                paper_id, citations, corpus, easy=sampling.easy, hard=sampling.hard, seed=sampling.seed
+            )
             side += found
             left_out.update([short] if short else [])
         drawn.append(side[:most])
@@ -166,28 +252,28 @@ def _of_citations(ws: Workspace, recipe: Recipe, draw: Draw, queries: Set[str], 
     return Sides(train_on, dev)
 
 
-def _of_abstracts(ws: Workspace, draw: Draw, queries: Set[str], left_out: Counter[str]) -> Sides:
+def _of_abstracts(ws: Workspace, sampling: Sampling, queries: Set[str], left_out: Counter[str]) -> Sides:
     ids = paper_ids(ws.corpus)
-    train_ids, dev_ids = _split([paper_id for paper_id in ids if paper_id not in queries], draw)
+    train_ids, dev_ids = _split([paper_id for paper_id in ids if paper_id not in queries], sampling)
     left_out[QUERY_PAPER] += len(ids) - len(train_ids) - len(dev_ids)
 
     def examples(papers: Iterable[Paper]) -> Iterator[Example]:
         for paper in papers:
             left_out["papers of one sentence"] += len(paper.sentences) < 2
-            yield from cloze(paper, sentences=draw.sentences, removed=draw.removed, seed=draw.seed)
+            yield from cloze(paper, sentences=sampling.sentences, removed=sampling.removed, seed=sampling.seed)
 
     wanted = set(train_ids)
     stream = (paper for paper in read_papers(ws.corpus) if paper.paper_id in wanted)
-    dev_papers = find_papers(ws.corpus, dev_ids[: draw.dev])
-    dev = itertools.islice(examples(dev_papers[paper_id] for paper_id in dev_ids[: draw.dev]), draw.dev)
-    return Sides(itertools.islice(examples(stream), draw.examples), list(dev))
+    dev_papers = find_papers(ws.corpus, dev_ids[: sampling.dev])
+    dev = itertools.islice(examples(dev_papers[paper_id] for paper_id in dev_ids[: sampling.dev]), sampling.dev)
+    return Sides(itertools.islice(examples(stream), sampling.examples), list(dev))
 
 
 def _of_cocitations(
     ws: Workspace,
     recipe: Recipe,
-    draw: Draw,
-    contexts: Mapping[Papers, Sequence[Said]],
+    sampling: Sampling,
+    contexts: Mapping[Papers, Sequence[CitationContext]],
     queries: Set[str],
     left_out: Counter[str],
 ) -> Sides:
@@ -196,8 +282,8 @@ def _of_cocitations(
     for papers, said in contexts.items():
         if queries & set(papers):
             left_out["sets with a query paper of this study"] += 1
-        elif of_papers and len(papers) > draw.most_cocited:
-            left_out[f"sets of more than {draw.most_cocited} papers"] += 1
+        elif of_papers and len(papers) > sampling.most_cocited:
+            left_out[f"sets of more than {sampling.most_cocited} papers"] += 1
         elif not of_papers and len(said) < 2:
             left_out["sets with one context"] += 1
         else:
@@ -208,10 +294,12 @@ def _of_cocitations(
 
     by_name = {"\x1f".join(papers): papers for papers in sets}
     sides = []
-    for names, most in zip(_split(list(by_name), draw), (draw.examples or recipe.examples, draw.dev), strict=True):
+    for names, most in zip(
+        _split(list(by_name), sampling), (sampling.examples or recipe.examples, sampling.dev), strict=True
+    ):
         ordered = [by_name[name] for name in names]
         wanted = sum(map(size, ordered)) if most is None else most
-        chosen = chosen_sets(ordered, contexts, mix=draw.mix, wanted=wanted, examples_of=size)
+        chosen = chosen_sets(ordered, contexts, mix=sampling.mix, wanted=wanted, examples_of=size)
         left_out["sets not needed, or of no field of the mix"] += len(ordered) - len(chosen)
         sides.append((chosen, most))
     texts = find_papers(ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
@@ -221,7 +309,7 @@ def _of_cocitations(
             if not texts.keys() >= set(papers):
                 left_out["sets with a paper that is not in the corpus"] += 1
             elif of_papers:
-                said = contexts_of(papers, contexts[papers], seed=draw.seed)
+                said = contexts_of(papers, contexts[papers], seed=sampling.seed)
                 for one, other in itertools.combinations(papers, 2):
                     yield Example(texts[one], texts[other], None, papers, said)
             else:
@@ -231,20 +319,22 @@ def _of_cocitations(
     return Sides(train_on, list(dev))
 
 
-def _split(names: Sequence[str], draw: Draw) -> tuple[list[str], list[str]]:
-    return split(names, dev_share=draw.dev_share, seed=draw.seed)
+def _split(names: Sequence[str], sampling: Sampling) -> tuple[list[str], list[str]]:
+    return split(names, dev_share=sampling.dev_share, seed=sampling.seed)
 
 
-def _read(path: Path) -> dict[Papers, list[Said]]:
+def _read(path: Path) -> dict[Papers, list[CitationContext]]:
     """The contexts of each set of papers. Raises InputError with every fault."""
     if not path.is_file():
         problem = "a folder, expected a file" if path.is_dir() else "no such file"
         raise MissingInput(f"{path}: {problem}", hint="make it with `annot encoder contexts`")
     faults = Faults(str(path))
-    found: dict[Papers, list[Said]] = {}
+    found: dict[Papers, list[CitationContext]] = {}
     with path.open(encoding="utf-8") as lines:
         for _, line in read_models(lines, faults, _Line):
-            found[tuple(line.papers)] = [Said(one.citing, one.text, tuple(one.fields)) for one in line.contexts]
+            found[tuple(line.papers)] = [
+                CitationContext(one.citing, one.text, tuple(one.fields)) for one in line.contexts
+            ]
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
     if not found:
         raise InputError(f"{path}: no context", hint="see what `annot encoder contexts` left out, and why")

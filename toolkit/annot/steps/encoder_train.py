@@ -15,15 +15,15 @@ from typing import Any
 
 from annot.base.errors import BusyError, InputError
 from annot.publishing.report.figures import learning_curve
-from annot.ranking.encoded import weights_folder
+from annot.ranking.encoding import weights_folder
 from annot.ranking.index import Advance
 from annot.ranking.systems.encoders import Encode, sentence_encoder
 from annot.ranking.systems.reading import load
-from annot.ranking.systems.registry import system_named
+from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
-from annot.ranking.systems.training.loop import Length, Point, Progress, Tell, length_of, train
+from annot.ranking.systems.training.loop import Length, Point, Tell, TrainingState, length_of, train
 from annot.ranking.systems.training.recipes import Recipe
-from annot.ranking.systems.weights import Reading, Weights, digest_of
+from annot.ranking.systems.weights import EncoderWeights, Reading, digest_of
 from annot.study.workspace import Workspace, sha256_of, write_file
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
@@ -129,13 +129,14 @@ def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
     """A folder of weights, or those of a system, and how they are read. Raises MissingInput where there are none."""
     if Path(name).is_dir():
         return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"
-    weights: Weights | None = getattr(system_named(name, {}), "weights", None)
+    (system,) = systems_of([name], vectors=None, weights=None)
+    weights: EncoderWeights | None = getattr(system, "weights", None)
     if weights is None:
         raise InputError(f"{name}: a system without weights, expected a folder of weights or a system with an encoder")
     return weights.find(Path("weights") if ws is None else weights_folder(ws)), weights.reading
 
 
-def _record(out: Path, facts: Mapping[str, Any]) -> Progress | None:
+def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
     """The training that made the weights at `out`; None where there are none yet."""
     if not out.exists():
         return None
@@ -144,10 +145,10 @@ def _record(out: Path, facts: Mapping[str, Any]) -> Progress | None:
     if stored["facts"] != json.loads(json.dumps(facts)):
         raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
     curve = [Point(**one) for one in stored["curve"]]
-    return Progress(curve[-1].step, curve, Point(**stored["best"]))
+    return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
 
 
-def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: Progress) -> None:
+def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: TrainingState) -> None:
     """Weights, tokeniser, record and curve: the folder is there whole, or not at all."""
     shutil.rmtree(made, ignore_errors=True)
     loaded.model.save_pretrained(made)

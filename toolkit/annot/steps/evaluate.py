@@ -2,49 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.base.names import check_name
-from annot.measuring.evaluation.evaluated import AVERAGES, Evaluated
+from annot.api.tidy import csv_text
+from annot.base.errors import InputError
+from annot.base.names import check_name, near
+from annot.base.records import Ranking
+from annot.measuring.evaluation.against import (
+    Beside,
+    Published,
+    beside,
+    comparable,
+    read_published,
+    same_collection,
+    shipped,
+    shipped_text,
+)
+from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.measured import evaluation_of, read_run_files
+from annot.measuring.measured import demonstrations, evaluation_of, read_run_files
 from annot.measuring.restated import with_restated
-from annot.measuring.results import evaluation_file, keep
-from annot.publishing.report.sections.runs import best_line, terminal
-from annot.publishing.report.text import table_text
+from annot.measuring.results import evaluation_data, evaluation_file, keep
+from annot.publishing.report.document import Document, Section
+from annot.publishing.report.latex import latex
+from annot.publishing.report.pages import markdown
+from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
+from annot.publishing.report.terminal import table_text
+from annot.publishing.report.words import sentences, table
+from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
+from annot.study.given_files import given_text
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, write_file
+
+NAME = "comparison"
+"""Of the files that `write` makes."""
 
 
 def evaluate(
     ws: Workspace,
     *,
-    files: tuple[Path, ...],
+    runs: tuple[str, ...],
     convention: str | None,
     measures: tuple[str, ...],
     ties: str,
     average: str,
+    at_least_two: bool,
     tell: Callable[[str], None],
 ) -> Evaluated:
-    """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
+    """Evaluate runs, in all conventions when none is named.
 
-    measures: shown beside the others; on the first of them runs are compared, in the first convention that knows it.
-    When none of this is named, the result is written to `exports/evaluation.json` too; where that cannot be, `tell`
-    says so.
+    runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
+    the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError where no
+    two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; where
+    that cannot be, `tell` says so.
     """
     conventions = chosen(convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
+    qrels, found = exported_qrels(snapshot), _named(ws, runs, snapshot.runs)
+    if at_least_two and len(found.keys() - demonstrations(snapshot)) < 2:
+        raise InputError(
+            f"{', '.join(found)}: expected at least 2 runs that were not trained on what they are tested on",
+            hint="make more with `annot run`",
+        )
     how: Any = {"measures": measures, "ties": ties, "average": average}
-    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, **how)
-    evaluated = with_restated(snapshot, runs, qrels, evaluated, **how)
-    if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
+    evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, **how)
+    evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
+    if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
@@ -57,10 +88,124 @@ def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]
     return conventions_for(measures, CONVENTIONS if convention is None else (convention,))
 
 
-def describe(evaluated: Evaluated, *, per_query: bool, every: bool) -> str:
+def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> str:
     """The verdict in one line, and the runs by the measure that decides, in percent, as both source papers print.
 
-    every: all measures too, one table a convention.
+    measured: all measures too, one table a convention. paired: every two runs too.
     """
-    tables = terminal(evaluated, per_query=per_query, every=every)
+    tables = terminal(evaluated, per_query=per_query, measured=measured, paired=paired)
     return "\n\n".join([best_line(evaluated), *map(table_text, tables)])
+
+
+def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
+    """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
+    data = evaluation_data(evaluated)
+    section = Section(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
+    made = Document("Runs compared", best_line(evaluated), body=(section,))
+    texts = {
+        "tex": latex(made),
+        "md": markdown(made),
+        "csv": csv_text("evaluate --out", data),
+        "json": json.dumps(data["comparison"], indent=2, ensure_ascii=False) + "\n",
+        "svg": drawing(evaluated).svg.wide,
+    }
+    paths = tuple(folder / f"{NAME}.{ending}" for ending in texts)
+    for path, text in zip(paths, texts.values(), strict=True):
+        write_file(path, text)
+    return paths
+
+
+def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
+    """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
+    files = tuple(Path(name) for name in names if Path(name).is_file())
+    wanted = [name for name in names if not Path(name).is_file()]
+    if not wanted:
+        return read_run_files(ws, files)
+    system_of = {run.tag: run.system for run in known}
+    of_study = read_run_files(ws)
+    tags = sorted({*of_study, *(system_of.get(tag, tag) for tag in of_study)})
+    for name in wanted:
+        if name not in tags:
+            raise InputError(f"{name}: no such file, and no run of this tag or system; {near(name, tags)}")
+    found = read_run_files(ws, files) if files else {}
+    for tag, run in of_study.items():
+        if tag in wanted or system_of.get(tag, tag) in wanted:
+            if tag in found:
+                raise InputError(f"{tag}: is the tag of a run of this study and of one in {', '.join(map(str, files))}")
+            found[tag] = run
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Every figure that both have, and what tells the two apart beside chance."""
+
+    title: str
+    source: str
+    convention: str
+    note: str
+    figures: tuple[Beside, ...]
+    averages: tuple[str, ...]
+    """How our queries were averaged."""
+    left_out: bool
+    """Whether figures on all facets are left out, because the facets are others."""
+    same_collection: bool | None
+    """Whether they are of the paper's collection; None where its table names no queries."""
+
+    @property
+    def by_run(self) -> dict[str, tuple[int, int]]:
+        """Of each run, its figures that are the paper's to the last printed digit, and all that both have."""
+        runs = dict.fromkeys(one.run for one in self.figures)
+        same = {run: [one.same for one in self.figures if one.run == run] for run in runs}
+        return {run: (sum(of), len(of)) for run, of in same.items()}
+
+    @property
+    def differing(self) -> int:
+        """Figures that differ from the paper's, without its misprints."""
+        return sum(not one.same and not one.misprint for one in self.figures)
+
+    @property
+    def by_fold(self) -> bool:
+        """Whether ours are means of test folds, as the papers' are."""
+        return {*self.averages} <= {TEST, TEST_FOLD}
+
+
+def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
+    """The runs, named as for `evaluate`, beside the table `name`: one that comes with annot, or a TOML file."""
+    published = _published(name)
+    snapshot = read_snapshot(ws)
+    qrels = exported_qrels(snapshot)
+    evaluated = evaluation_of(
+        snapshot,
+        _named(ws, runs, snapshot.runs),
+        qrels,
+        conventions=(published.convention,),
+        measures=(PRIMARY[published.convention], *published.measures),
+    )
+    found = beside(published, evaluated.lines)
+    shown = {(one.run, one.facet) for one in found}
+    return Against(
+        title=published.title,
+        source=published.source,
+        convention=published.convention,
+        note=published.note,
+        figures=found,
+        averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
+        left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
+        same_collection=same_collection(published, snapshot.queries, qrels),
+    )
+
+
+def describe_against(found: Against) -> str:
+    """How many figures are the paper's, then each."""
+    first, *notes = sentences("runs.against", found=found)
+    return "\n\n".join([first, table_text(table("runs.beside", found.figures, notes=notes))])
+
+
+def _published(name: str) -> Published:
+    if name in shipped():
+        return read_published(shipped_text(name), name=name)
+    if not Path(name).is_file():
+        found = "a folder" if Path(name).is_dir() else "no such file"
+        raise InputError(f"--against {name!r}: {found}, and no table of this name; {near(name, shipped())}")
+    return read_published(given_text(Path(name), expected="TOML"), name=name)

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.terminal import printed, told
 from annot.ranking.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
-from annot.ranking.index_inventory import Part, damaged, faults_of, parts_of
+from annot.ranking.index_inventory import Part, damaged, parts_of
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace
@@ -83,12 +83,7 @@ def describe(built: BuiltIndex) -> str:
 
 def describe_parts(parts: tuple[Listed, ...]) -> str:
     """A table of parts, or that there are none."""
-    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index build`"
-
-
-def describe_faults(faults: tuple[str, ...]) -> str:
-    """The faults, or that there are none."""
-    return "\n".join(faults) or "nothing found: every file of the index has the hash that it was written with"
+    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index`"
 
 
 def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
@@ -100,22 +95,7 @@ def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
     return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
 
 
-def verify(ws: Workspace) -> tuple[str, ...]:
-    """Each file that has not the hash it was written with, in words."""
-    return faults_of(ws)
-
-
-def finding(faults: tuple[str, ...]) -> FindingError | None:
-    """What ends the command where something was found."""
-    if not faults:
-        return None
-    return FindingError(
-        f"index: {len(faults)} file(s) are not as they were written",
-        hint="make them again with `annot index build --repair`",
-    )
-
-
-def gc(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
+def clean(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
     """Remove what the corpus and the settings of today do not use; returns what that is."""
     unused = [part for part in parts_of(ws) if not part.used]
     for part in () if dry_run else unused:

@@ -9,9 +9,8 @@ from annot.base.moments import moment_given
 from annot.corpus.corpus_facts import has_corpus
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.judging.meeting import meeting_of
-from annot.publishing.report.html import page
-from annot.publishing.report.markdown import markdown
 from annot.publishing.report.meeting import Said, meeting_page
+from annot.publishing.report.pages import markdown, page
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.facet_labels import read_labels

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MissingInput
-from annot.base.records import Draw, Pool, Query
+from annot.base.records import Advance, Draw, Pool, Query
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
-from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
+from annot.pools.admission import (
+    admissions,
+    as_recorded,
+    passed_over_in,
+    recorded_admissions,
+    write_admissions,
+)
 from annot.pools.drawn_pools import draw_pools, write_pools
 from annot.pools.frozen_rankings import (
     Rankings,
@@ -36,11 +43,13 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
+from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, facts_of
+from annot.pools.pool_origins import drawn_rankings, passed_over
 from annot.pools.pooling import CITED, shares
 from annot.pools.ranked_corpus import rank_corpus
+from annot.pools.replay import recorded_pools
 from annot.publishing.report.terminal import told
 from annot.publishing.report.words import sentences
-from annot.ranking.index import Advance
 from annot.ranking.paper_vectors import absent_by_default
 from annot.ranking.small_corpora import trained_on_few
 from annot.store import papers, pools, projects
@@ -241,3 +250,21 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, Po
         added=len(own[0].added),
         leaving=len(own[0].leaving),
     )
+
+
+def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
+    """The pools in figures; the overlap of methods where the rankings are on disk."""
+    recorded = recorded_pools(ws)
+    rankings = drawn_rankings(ws, recorded)
+    facts = facts_of(recorded, rankings)
+    return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
+
+
+def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
+    """The pools of two studies, by query paper. other: the folder of the second."""
+    return differing(recorded_pools(ws), recorded_pools(Workspace.open(other)))
+
+
+def describe_stats(facts: PoolFacts) -> str:
+    """Sizes, methods, overlaps."""
+    return told("pool-stats", facts=facts)

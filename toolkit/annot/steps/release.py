@@ -18,13 +18,19 @@ from annot.corpus.corpus_facts import corpus_facts, has_corpus
 from annot.formats.irds import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
-from annot.publishing.release.answer_sheet import describe_open, open_questions, read_answers
 from annot.publishing.release.collection_facts import Terms, facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
-from annot.publishing.release.licences import licence as licence_named
-from annot.publishing.release.release_folder import bundle, check_folder, restore_folder, write_folder
-from annot.publishing.release.released_files import release_files, run_files
+from annot.publishing.release.prose import licence as licence_named
+from annot.publishing.release.questions import describe_open, open_questions, read_answers
+from annot.publishing.release.released_files import (
+    bundle,
+    check_folder,
+    release_files,
+    restore_folder,
+    run_files,
+    write_folder,
+)
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
 from annot.store import papers

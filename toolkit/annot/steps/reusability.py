@@ -16,10 +16,9 @@ from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.scoring import Score
 from annot.pools.pool_origins import drawn_rankings
 from annot.publishing.report.certificate import certificate_page, terminal
-from annot.publishing.report.html import page
-from annot.publishing.report.markdown import markdown
+from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.study import Study
-from annot.publishing.report.text import table_text
+from annot.publishing.report.terminal import table_text
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels

@@ -1,31 +1,60 @@
-"""Runs: the pools ranked by systems, written as TREC runs with their metadata."""
+"""Runs: pools ranked by systems, runs imported from elsewhere, and which sentences a run matched."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlmodel import Session
+
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Ranking, Source
+from annot.base.names import check_name, known_query
+from annot.base.records import Advance, Query, Ranking, ScoredDoc, Source
+from annot.corpus.facets.query_sentences import check_facet
+from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
-from annot.measuring.matched import write_matches
-from annot.measuring.ranked_pools import GIVEN_UP, RankedPools, systems_of
+from annot.measuring.evaluation.evaluated import CHANCE
+from annot.measuring.matched import matches_file, matches_of, write_matches
+from annot.measuring.system_inputs import StudyInputs
 from annot.publishing.report.words import sentences
-from annot.ranking.index import Advance
+from annot.ranking.encoding import weights_folder
+from annot.ranking.methods import BASELINES
 from annot.ranking.small_corpora import trained_on_few
-from annot.ranking.systems.registry import SYSTEMS, USUAL
-from annot.ranking.systems.system import System, Topic
+from annot.ranking.submission import (
+    SubmissionFinding,
+    SubmissionRules,
+    look,
+    read_metadata_file,
+    read_run_file,
+    refuse_findings,
+    refused,
+    settled,
+)
+from annot.ranking.systems.inputs import PooledQuery
+from annot.ranking.systems.registry import SYSTEMS, USUAL, systems_of
+from annot.ranking.systems.system import System
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
+from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
+
+TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
+"""A tag is a column of run files and the name of one."""
+CHOICES = {"foreign": ("drop", "keep"), "duplicates": ("best",), "missing": ("out", "last")}
+REMEDIES = {
+    "duplicates": "--duplicates best (the better score counts)",
+    "foreign queries": "--foreign drop (leave them out)",
+    "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +69,39 @@ class MadeRun:
     """Documents whose transport was given up before it was exact."""
 
 
-def known(ws: Workspace | None) -> tuple[System, ...]:
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """What was imported, and what was found in it."""
+
+    tag: str
+    system: str
+    seed: int | None
+    queries: int
+    of_queries: int
+    documents: int
+    of_documents: int
+    """Candidates of the queries that the run covers."""
+    findings: tuple[SubmissionFinding, ...]
+    rules: dict[str, str | None]
+    replaced: bool
+    """Whether another run of this tag was there before."""
+    path: Path
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedSentences:
+    """Two sentences, their places from 0, and what the one weighs for the other."""
+
+    query_sentence: int
+    query_text: str
+    doc_sentence: int
+    doc_text: str
+    weight: float
+    similarity: float | None
+
+
+def every_system() -> tuple[System, ...]:
     """Every system that has a name of its own."""
     return tuple(SYSTEMS.values())
 
@@ -50,7 +111,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
 
     Raises InputError where a run of a system's name was imported, unless it is to be replaced.
     """
-    chosen, states = systems_of(ws, systems or USUAL), states_of(ws)
+    chosen = systems_of(systems or USUAL, vectors=ws.vectors, weights=weights_folder(ws))
+    states = states_of(ws)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
@@ -67,7 +129,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
         papers = find_papers(ws.corpus, wanted | {queries[query_id].paper_id for query_id in documents})
         topics = tuple(
-            Topic(
+            PooledQuery(
                 query_id,
                 query.paper_id,
                 query.facet,
@@ -78,18 +140,18 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             for query_id, query in queries.items()
             if query_id in documents
         )
-        pools = RankedPools(ws, chosen, topics, papers, advance=advance)
+        inputs = StudyInputs(ws, chosen, topics, papers, advance=advance)
         made = []
         for done, system in enumerate(chosen, start=1):
-            found = pools.rank(system)
-            stored = write(ws, system.name, found.rankings, facts={"corpus_sha256": pools.corpus_sha256, **found.facts})
+            found = system.rank(inputs)
+            facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
+            stored = _write(ws, system.name, Source.BASELINE, found.rankings, facts)
             write_matches(ws, system.name, found.matches)
             with store.begin() as session:
                 runs.put_runs(session, [stored])
             note(ws, f"run/{stored.tag}", states)
-            sizes = map(len, found.rankings.values())
-            given_up = int(found.facts.get(GIVEN_UP, 0))
-            made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name), given_up))
+            ranked = sum(map(len, found.rankings.values()))
+            made.append(MadeRun(system.name, len(found.rankings), ranked, ws.run_file(system.name), found.given_up))
             advance(done, len(chosen))
     return tuple(made)
 
@@ -103,17 +165,179 @@ def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
     """Write a run that was made before, and remember it."""
-    stored = write(ws, tag, rankings, facts=facts)
+    stored = _write(ws, tag, Source.BASELINE, rankings, facts)
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         runs.put_runs(session, [stored])
     note(ws, f"run/{tag}", states_of(ws))
 
 
-def write(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> runs.StoredRun:
+def import_files(
+    ws: Workspace,
+    files: Sequence[Path],
+    *,
+    tag: str,
+    meta: Path | None,
+    facet: str | None,
+    system: str | None,
+    seed: int | None,
+    rules: SubmissionRules,
+    distances: bool,
+    replace: bool = False,
+    dry_run: bool,
+) -> ImportedRun:
+    """Import the run that `files` hold together, as `tag`; the same files again change nothing.
+
+    meta: its metadata; else what the head of the file says. facet: of a ranked pool whose file name does not end in
+    `-<facet>-ranked.json`. system, seed: which system the run is one of several of; without them the metadata's, and
+    without these the tag. distances: scores are distances, smaller is better. replace: write over a run of this name
+    that was made here.
+
+    Raises FindingError where the run has candidates twice, or what is not in the pools, and `rules` do not say what to
+    do with it; InputError where the scores rise from rank to rank.
+    """
+    for name, value in rules._asdict().items():
+        if value is not None:
+            check_name(value, CHOICES[name], what=f"--{name}")
+    if facet is not None:
+        check_facet(facet, facets=ws.settings.facets)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = {query.query_id: query for query in read_queries(session)}
+            candidates = _candidates(session)
+            known = {run.tag: run for run in runs.read_runs(session)}
+        _check_tag(tag, known, replace=replace)
+        there = ws.run_file(tag)
+        if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
+            raise InputError(f"{there}: not on record; it would be lost", hint="import it, or take another tag")
+        if not candidates:
+            raise MissingInput(
+                "no pools and no judgements to rank", hint="`annot pool` draws pools, `annot import` imports them"
+            )
+        documents: dict[str, tuple[ScoredDoc, ...]] = {}
+        metadata = read_metadata_file(meta)
+        hashes = {}
+        for path in files:
+            submitted, hashes[path.name] = read_run_file(path, distances=distances)
+            of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
+            for query_id, docs in of_file.items():
+                documents[query_id] = (*documents.get(query_id, ()), *docs)
+            metadata = metadata or submitted.metadata
+        if not documents.keys() & candidates.keys():
+            raise InputError(
+                f"{files[0]}: none of its queries is in this study",
+                faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
+                hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
+            )
+        findings = look(documents, candidates)
+        refuse_findings(refused(findings, rules), files[0], REMEDIES)
+        rankings = settled(documents, candidates, rules)
+        facts: dict[str, Any] = {
+            "system": system or str(metadata.get("system", tag)),
+            "seed": _seed(metadata.get("seed") if seed is None else seed),
+            "files": hashes,
+            "rules": rules._asdict(),
+            "found": {one.what: one.count for one in findings},
+            "metadata": metadata,
+        }
+        stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
+        _check_seeds(stored, known.values())
+        if not dry_run:
+            _write(ws, tag, Source.IMPORTED, rankings, facts)
+            with store.begin() as session:
+                runs.put_runs(session, [stored])
+    return ImportedRun(
+        tag=tag,
+        system=facts["system"],
+        seed=facts["seed"],
+        queries=len(rankings),
+        of_queries=len(candidates),
+        documents=sum(map(len, rankings.values())),
+        of_documents=sum(len(candidates[query_id]) for query_id in rankings),
+        findings=findings,
+        rules=facts["rules"],
+        replaced=tag in known and known[tag].sha256 != stored.sha256,
+        path=there,
+        metadata=metadata,
+    )
+
+
+def matches(ws: Workspace, tag: str, *, query_id: str, doc_id: str) -> tuple[MatchedSentences, ...]:
+    """The matched sentences of a pair, heaviest first. Raises InputError for a run, query or document without any."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
+    every, path = matches_of(ws, tag), matches_file(ws, tag)
+    if not every:
+        raise MissingInput(f"{path}: not there", hint="`annot run list` shows the systems that compare sentences")
+    if (query_id, doc_id) not in every:
+        raise InputError(
+            f"{path}: no matches of {query_id} and {doc_id}", hint="`annot pool show QUERY` lists documents"
+        )
+    papers = find_papers(ws.corpus, (query.paper_id, doc_id))
+    ours, theirs = papers[query.paper_id].sentences, papers[doc_id].sentences
+    return tuple(
+        MatchedSentences(i, ours[i], j, theirs[j], weight, similarity)
+        for i, j, weight, similarity in every[query_id, doc_id]
+    )
+
+
+def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> runs.StoredRun:
+    return runs.StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
+
+
+def _write(
+    ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]
+) -> runs.StoredRun:
     """Write the run and its metadata; returns what the store is to remember of it."""
     text = write_run(rankings, tag=tag)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    stored = _stored(tag, kind, facts, text)
     write_file(ws.run_file(tag), text)
-    record = {"tag": tag, "kind": Source.BASELINE, "sha256": digest, "settings": dict(facts)}
-    write_file(ws.runs / f"{tag}.json", json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-    return runs.StoredRun(tag, Source.BASELINE, dict(facts), digest)
+    record = {"tag": tag, "kind": kind, "sha256": stored.sha256, "settings": stored.facts}
+    lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
+    write_file(ws.run_file(tag).with_suffix(".json"), f"{lines}\n")
+    return stored
+
+
+def _candidates(session: Session) -> dict[str, set[str]]:
+    """What was to be ranked for each query: its pool, and what was judged without one."""
+    found = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
+    for assignment in read_assignments(session):
+        found.setdefault(assignment.query_id, set()).add(assignment.doc_id)
+    return found
+
+
+def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:
+    if not TAG.fullmatch(tag) or tag == CHANCE:
+        raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
+    if not replace and (tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
+        raise InputError(
+            f"--tag {tag!r}: is the name of a run that was made here", hint="take another tag; --replace writes over it"
+        )
+
+
+def _seed(value: object) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise InputError(f"seed {value!r} in the metadata: expected a whole number")
+
+
+def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
+    """Two runs of one system have different seeds: the same run told twice would make the spread too small."""
+    for run in known:
+        if run.tag == new.tag or run.system != new.system:
+            continue
+        if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
+            raise InputError(
+                f"system {new.system!r} has this run, or one of the same seed: {run.tag}",
+                hint="give each run its --seed",
+            )
+
+
+def _by_query_id(
+    run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
+) -> dict[str, tuple[ScoredDoc, ...]]:
+    """A ranked pool goes by the query's paper; its facet stands in the file's name or is said."""
+    if facet is None:
+        return run.documents
+    return {
+        query_id if query_id in queries else f"{query_id}-{facet}": docs for query_id, docs in run.documents.items()
+    }

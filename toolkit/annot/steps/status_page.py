@@ -13,7 +13,7 @@ from pathlib import Path
 from annot.judging.by_day import by_day
 from annot.judging.progress import AgreementSoFar, Look, papers_with_complete_pairs, progress_of
 from annot.publishing.report.status_page import LEAST_PAPERS, Said, page
-from annot.publishing.report.text import bar, share_done
+from annot.publishing.report.terminal import bar, share_done
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.study.snapshot import snapshot_of

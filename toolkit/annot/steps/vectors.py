@@ -1,51 +1,41 @@
-"""Vectors of papers that were made elsewhere, brought in as a pooling method and a system of their name."""
+"""Vectors as a pooling method and a system of their name: from files, or by an encoder; and vectors of words."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from annot.base.errors import InputError
-from annot.base.names import check_name
-from annot.formats.s2_vectors import Spaces, read_s2_vectors
-from annot.formats.vector_blocks import Block, Tally
-from annot.formats.vector_files import read_npy, read_parquet, read_safetensors
+from annot.base.names import check_name, near
+from annot.base.records import Advance
+from annot.base.shards import Engine
+from annot.base.templating import counted
+from annot.formats.vector_blocks import Tally
+from annot.ranking import vectors, wordvectors
+from annot.ranking.coverage import Coverage, measure
 from annot.ranking.dense import Metric
-from annot.ranking.index import Advance
+from annot.ranking.encoding import Encoding, weights_folder
+from annot.ranking.given_vectors import SEMANTIC_SCHOLAR, Form, KeptRows, WordsForm, blocks_of, read_word_vectors
+from annot.ranking.index import open_index
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
+from annot.ranking.systems.abstracts import SYSTEMS
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, reading_of
+from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
 from annot.study.workspace import Workspace, sha256_of
 
-FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
-"""By the end of the file's name; any other is Semantic Scholar's."""
-SEMANTIC_SCHOLAR = "semantic-scholar"
-"""The format whose files hold one of two versions of SPECTER, and do not all tell which."""
-FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
-WITH_IDS = ("npy", "safetensors")
-"""Formats whose ids stand in a file of their own."""
-
-
-class Form(NamedTuple):
-    """How the files are to be read."""
-
-    name: str | None
-    """One of `FORMATS`; None tells it by the names of the files."""
-    ids: Path | None
-    id_column: str | None
-    vector_column: str | None
-
-    def of(self, path: Path) -> str:
-        """The format of a file."""
-        return self.name or FORM_OF.get(path.suffix, SEMANTIC_SCHOLAR)
+KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
+LACKING = 10
+"""Frequent words without a vector that are named."""
+ENOUGH = 0.9
+"""The share of running words with a vector below which the lead is warned: then every tenth word counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +64,7 @@ class ImportedVectors:
     notes: tuple[str, ...]
 
 
-def bring_in(
+def add_files(
     ws: Workspace,
     name: str,
     files: Sequence[Path],
@@ -101,10 +91,10 @@ def bring_in(
     tally = Tally()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
-    kept = _Kept(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
+    kept = KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
     writer = VectorsWriter(ws.vectors / name, most=len(wanted), precision=kept.precision)
     with nullcontext() if dry_run else writer:
-        for block in _blocks(files, form, wanted, tally, advance):
+        for block in blocks_of(files, form, wanted, tally, advance):
             ids, rows = kept.take(block)
             if ids and not dry_run:
                 writer.add(ids, rows)
@@ -151,97 +141,215 @@ def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
     )
 
 
-class _Kept:
-    """What is kept of the rows, one for each paper, and the counts of the others."""
+@dataclass(frozen=True, slots=True)
+class ImportedWordVectors:
+    """A file of word vectors in figures."""
 
-    def __init__(
-        self,
-        ws: Workspace,
-        name: str,
-        tally: Tally,
-        *,
-        asked_space: str | None,
-        own_space: str | None,
-        precision: Precision,
-    ) -> None:
-        self._ws = ws
-        self._name = name
-        self._tally = tally
-        self._asked = asked_space
-        self._own = own_space
-        self._first = ""
-        self.precision = precision
-        self.space = ""
-        self.dimensions = 0
-        self.ids: dict[str, int] = {}
-        """The papers that have a vector, each with a checksum of it."""
-        self.zero = self.duplicate = self.differing = self.not_finite = 0
-
-    def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
-        """The rows of a block that are to be written. Raises InputError where width or space is another."""
-        self._check_space(block.where)
-        width = int(block.matrix.shape[1])
-        if not self.dimensions:
-            self.dimensions, self._first = width, block.where
-        if width != self.dimensions:
-            raise InputError(
-                f"{block.where}: found {width} numbers, expected {self.dimensions} as in {self._first}",
-                hint="two spaces must never be mixed; import each under a name of its own",
-            )
-        with np.errstate(over="ignore"):
-            rows = block.matrix.astype(self.precision)
-        finite = np.isfinite(rows).all(axis=1)
-        self.not_finite += int((~finite).sum())
-        keep = []
-        for at in np.flatnonzero(finite).tolist():
-            checksum = zlib.crc32(rows[at].tobytes())
-            if block.ids[at] in self.ids:
-                self.duplicate += 1
-                self.differing += checksum != self.ids[block.ids[at]]
-                continue
-            self.ids[block.ids[at]] = checksum
-            keep.append(at)
-        self.zero += int((~rows[keep].any(axis=1)).sum())
-        return [block.ids[at] for at in keep], rows[keep]
-
-    def _check_space(self, where: str) -> None:
-        told = self._tally.space
-        if self._asked and told and self._asked != told:
-            raise InputError(f"{where}: vectors of {told}, expected {self._asked} as --space says")
-        found = self._asked or told or self._own
-        if found is None:
-            raise InputError(
-                f"{where}: does not name the space of its vectors, and {self._name} can be one of several",
-                hint="name it, so that two are never mixed, such as --space allenai/specter2 (`annot vectors list` "
-                "shows those on record)",
-            )
-        if not self.space:
-            check_replaceable(self._ws, self._name, found, encoded=False)
-        self.space = found
+    form: WordsForm
+    dimensions: int
+    kept: int
+    unusable: int
+    """Words that no text has once it is lower-cased and cut into words."""
+    not_finite: int
+    sha256: str
+    coverage: Coverage | None
+    """Of the corpus's text; None where there is no corpus yet."""
 
 
-def _blocks(
-    files: Sequence[Path], form: Form, wanted: Collection[str], tally: Tally, advance: Advance
-) -> Iterator[Block]:
-    spaces = Spaces()
-    done = 0
-    for path in files:
-        kind = form.of(path)
-        check_name(kind, FORMATS, what="--format")
-        for block in _read(path, kind, form, wanted, tally, spaces):
-            done += len(block.ids)
-            advance(done, len(wanted))
-            yield block
+def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
+    """Keep the word vectors of a file, in place of those that were imported before; none are trained from then on.
+
+    To tell how much of the corpus they cover, its index is made where it is missing.
+    """
+    check_files([file])
+    read = read_word_vectors(file)
+    coverage = None
+    if any(ws.corpus.glob("*.parquet")):
+        with TemporaryDirectory(prefix="annot-") as scratch:
+            index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
+            coverage = measure(index.bench.corpus, read.vectors, most=LACKING)
+    if not dry_run:
+        wordvectors.save(read.vectors, ws.word_vectors)
+    rows, dimensions = read.vectors.matrix.shape
+    return ImportedWordVectors(
+        read.form, dimensions, rows, read.unusable, read.not_finite, str(read.vectors.facts["sha256"]), coverage
+    )
 
 
-def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
-    if kind == SEMANTIC_SCHOLAR:
-        return read_s2_vectors(path, wanted, tally, spaces)
-    if kind == "parquet":
-        return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
-    if form.ids is None:
-        raise InputError(f"{path}: found no --ids, expected the file with the id of each row, one a line")
-    ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
-    if kind == "npy":
-        return read_npy(path, ids, wanted, tally)
-    return read_safetensors(path, ids, wanted, tally, tensor=form.vector_column)
+def word_counts(imported: ImportedWordVectors) -> tuple[tuple[str, int | str], ...]:
+    """The figures, named for the terminal."""
+    own = imported.coverage
+    shares: tuple[tuple[str, str], ...] = ()
+    if own is not None:
+        shares = (
+            ("running words of the corpus with a vector", f"{own.running:.1%}"),
+            ("distinct words of the corpus with a vector", f"{own.distinct:.1%}"),
+        )
+    return (
+        ("words kept", imported.kept),
+        ("words that no text has", imported.unusable),
+        ("not finite", imported.not_finite),
+        ("dimensions", imported.dimensions),
+        *shares,
+    )
+
+
+def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
+    """Which frequent words have no vector, and what to do where these are many."""
+    own = imported.coverage
+    if own is None:
+        return ("no corpus yet; import the word vectors again after `annot corpus add`, to see how much they cover",)
+    said = []
+    if own.lacking:
+        words = ", ".join(f"{word} ({count})" for word, count in own.lacking)
+        said.append(f"frequent words without a vector, and how often they stand: {words}")
+    if own.running < ENOUGH:
+        said.append(
+            f"warning: {own.running:.1%} of the running words have a vector, expected {ENOUGH:.0%} or more: the cbow "
+            "methods do not see the others. Take vectors of more words or of this field, or remove corpus/word-vectors "
+            "and vectors are trained on the corpus"
+        )
+    return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPapers:
+    """A set of vectors that an encoder made."""
+
+    name: str
+    model: str
+    space: str
+    metric: Metric
+    precision: Precision
+    device: str
+    papers: int
+    encoded: int
+    """Papers encoded now, or in a dry run to be encoded; the others had been before."""
+    path: Path
+
+
+class Model(NamedTuple):
+    """Weights, and how they are read."""
+
+    folder: Path
+    reading: PaperReading
+    name: str
+    space: str
+
+
+def encode(
+    ws: Workspace,
+    name: str,
+    *,
+    model: str,
+    metric: str | None,
+    half: bool,
+    device: str | None,
+    batch: int,
+    dry_run: bool,
+    advance: Advance,
+) -> EncodedPapers:
+    """Encode every paper that has no vector yet by this encoder; a killed run goes on.
+
+    model: an encoder that is known by name, a folder of weights, or a model in the hub's cache. half: keep half
+    precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
+    """
+    check_set_name(name)
+    if metric is not None:
+        check_name(metric, ("l2", "cosine"), what="--metric")
+    found = _model(ws, name, model)
+    check_replaceable(ws, name, found.space, encoded=True)
+    kind = _device(device, found.folder)
+    on_gpu = not kind.startswith("cpu")
+    precision: Precision = "float16" if half else "float32"
+    facts: dict[str, Any] = {
+        "encoder": found.name, "weights_sha256": digest_of(found.folder), "reading": found.reading,
+        "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
+    }  # fmt: skip
+    compared: Metric = metric_of(found.folder, found.reading) if metric is None else _metric(metric)
+    encoding = Encoding(ws, name, facts=facts, precision=precision)
+    if dry_run:
+        kept, papers = encoding.count()
+        encoded = papers - kept
+    else:
+        papers, encoded = encoding.run(
+            partial(
+                open_paper_encoder,
+                found.folder.resolve(),
+                found.reading,
+                device=kind,
+                half=half and on_gpu,
+                batch=batch,
+            ),
+            engine=Engine.of(ws.machine),
+            about={"model": found.name, "space": found.space, "metric": compared},
+            advance=advance,
+        )
+    return EncodedPapers(name, found.name, found.space, compared, precision, kind, papers, encoded, ws.vectors / name)
+
+
+def _metric(name: str) -> Metric:
+    return "cosine" if name == "cosine" else "l2"
+
+
+def _device(asked: str | None, folder: Path) -> str:
+    # The libraries load for seconds: only here, once all else is known to be right.
+    from annot.ranking.systems.reading import prepare_libraries, usable_device
+
+    prepare_libraries(folder)
+    return str(usable_device(asked))
+
+
+def _model(ws: Workspace, name: str, asked: str) -> Model:
+    """Which weights are meant. Raises MissingInput where they are not there, InputError where the name says nothing."""
+    known = KNOWN.get(asked)
+    if name in KNOWN and asked.count("/") == 1 and asked != KNOWN[name].hub and not Path(asked).is_dir():
+        raise InputError(f"--encoder {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")
+    if known is not None:
+        return Model(known.find(weights_folder(ws)), "document", known.hub or asked, known.hub or asked)
+    own = weights_folder(ws) / asked
+    folder = own if own.is_dir() else Path(asked)
+    if folder.is_dir():
+        return Model(folder, reading_of(folder), folder.resolve().name, f"weights {digest_of(folder)[:12]}")
+    if asked.count("/") == 1:
+        folder = EncoderWeights(name, asked, "own").find(weights_folder(ws))
+        return Model(folder, reading_of(folder), asked, asked)
+    raise InputError(
+        f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
+        hint="name a folder of weights, or a model in the hub's cache",
+    )
+
+
+def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
+    """Where the vectors are, and how many were made."""
+    made = "to encode" if dry_run else "encoded now"
+    return f"{encoded.path}: {counted(encoded.papers, 'paper')}, {encoded.encoded} {made}"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """One set of paper vectors."""
+
+    name: str
+    model: str
+    space: str
+    metric: str
+    dimensions: int
+    precision: str
+    papers: int
+    """Papers of the corpus that have a vector."""
+    missing: int
+
+
+def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
+    """Every set in `corpus/vectors/`, by name. Raises InputError when one is damaged."""
+    wanted = frozenset(paper_ids(ws.corpus))
+    found = []
+    for folder in sorted(path for path in ws.vectors.glob("[!.]*") if path.is_dir()):
+        loaded = vectors.load(folder, hint=f"mend {folder}, or remove it")
+        papers = len(wanted.intersection(loaded.ids.to_pylist()))
+        kind = loaded.matrix.dtype.name
+        width = int(loaded.matrix.shape[1])
+        one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(wanted) - papers)
+        found.append(VectorSet(*one))
+    return tuple(found)

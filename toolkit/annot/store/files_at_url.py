@@ -49,7 +49,7 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
         for path, name in names.items():
             if name not in there:
                 if not path.is_file() or sha256_of(path) != files[path]:
-                    raise InputError(f"{path}: not as it was written", hint="run `annot index build --repair`")
+                    raise InputError(f"{path}: not as it was written", hint="run `annot index --repair`")
                 unfinished = f"{root}/{name}.{uuid4().hex}"
                 system.put_file(str(path), unfinished)
                 system.mv(unfinished, f"{root}/{name}")

@@ -8,3 +8,5 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Matrix = NDArray[np.float32]
+"""Vectors of encoders and of decompositions: a row each."""

@@ -76,7 +76,7 @@ UNKNOWN_GUIDELINES = Kind(
 EARLIER_GUIDELINES = Kind(
     "open task(s) with earlier guidelines than were sent last", "`annot push` puts the present ones beside them"
 )
-NOT_LOOKED_AT = Kind("their server could not be asked", "run `annot audit` again when it answers")
+NOT_LOOKED_AT = Kind("their server could not be asked", "run `annot check server` again when it answers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,8 @@ class Brought(NamedTuple):
     def notes(self, assessor: str) -> list[str]:
         """What a person should know of it."""
         found = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
-        told = f"{assessor}: changed on the server by hand, and set back now: {found}; `annot audit` keeps it on record"
+        on_record = "`annot check server` keeps it on record"
+        told = f"{assessor}: changed on the server by hand, and set back now: {found}; {on_record}"
         return [*([told] if found else []), *self.twins.notes(assessor)]
 
 

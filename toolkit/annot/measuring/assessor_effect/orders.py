@@ -47,7 +47,7 @@ class Differences(NamedTuple):
 def differences_between(
     values: Array, papers: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
 ) -> Differences:
-    """Each pair of runs, tested as `annot compare` does: by query paper, as its facets share a pool and change sides
+    """Each pair of runs, tested as `annot evaluate` does: by query paper, as its facets share a pool and change sides
     together, and over all pairs. values: shape (runs, queries). papers: of each query."""
     if not pairs:
         return Differences(np.zeros(0), np.ones(0))

@@ -1,4 +1,4 @@
-"""What is known of the assessors: what the report and `annot agreement assessors` tell."""
+"""What is known of the assessors: what the report and `annot agreement --by assessor` tell."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class ChangedSides:
     """Of `better_by_b`."""
     holds_by_a: bool
     holds_by_b: bool
-    """Whether the lead holds after correction for all pairs of runs, as in `annot compare`."""
+    """Whether the lead holds after correction for all pairs of runs, as in `annot evaluate`."""
 
 
 @dataclass(frozen=True, slots=True)

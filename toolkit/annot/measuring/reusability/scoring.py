@@ -45,7 +45,7 @@ class Standing:
         return np.asarray((self.means[:, None] < self.means[None, :]).sum(axis=1) + 1)
 
     def better(self, *, seed: int) -> frozenset[tuple[str, str]]:
-        """(better, worse) of every two runs whose difference holds, as in `annot compare`."""
+        """(better, worse) of every two runs whose difference holds, as in `annot evaluate`."""
         pairs = list(itertools.combinations(range(len(self.runs)), 2))
         if not pairs:
             return frozenset()

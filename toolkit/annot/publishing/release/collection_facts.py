@@ -290,7 +290,7 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
 
     Versions of the guidelines by which pairs were judged and that the pages no longer show are numbered as in
-    `annot agreement guidelines`.
+    `annot agreement --by guidelines`.
     """
     if Source.LABEL_STUDIO not in study.sources:
         return {}

@@ -1,4 +1,4 @@
-"""The pages of the release, card and datasheet: the templates, what they may call, and the paragraphs they make."""
+"""The pages of the release, card and datasheet: their templates and what these may call; licences by name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,28 @@ from collections.abc import Collection
 from html import unescape
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from annot.base.errors import InputError
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles
 from annot.formats.irds import dataset_id, module_name
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.licences import known_licence, licence
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
+
+_IN_SMALL_LETTERS = (
+    *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),
+    *("MIT", "Apache-2.0"),
+)
+HUB_NAMES = {name: name.lower() for name in _IN_SMALL_LETTERS} | {
+    "ODC-By-1.0": "odc-by",
+    "ODbL-1.0": "odbl",
+    "PDDL-1.0": "pddl",
+    "GPL-3.0-or-later": "gpl-3.0",
+}
+"""The Hugging Face hub's list, by SPDX identifier; others are `other` there, with name and link."""
+
+_CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-NC)?(?:-SA|-ND)?)-(\d\.\d)")
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
@@ -127,3 +141,44 @@ def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | N
     converter.treeprocessors.register(Links(converter), "links", priority=5)
     body = converter.convert(markdown)
     return fill("datasheet.html.j2", facts, overrides=overrides, body=body)
+
+
+class Licence(NamedTuple):
+    """A licence as each place wants it."""
+
+    name: str
+    """The SPDX identifier, or the URL given."""
+    url: str
+    hub: str
+
+
+def licence(name: str) -> Licence:
+    """The licence of an SPDX identifier (in any case of letters) or a URL.
+
+    >>> licence("cc-by-4.0")
+    Licence(name='CC-BY-4.0', url='https://creativecommons.org/licenses/by/4.0/', hub='cc-by-4.0')
+    """
+    if re.fullmatch(r"https?://\S+", name):
+        return Licence(name, name, "other")
+    spdx = next((known for known in HUB_NAMES if known.lower() == name.lower()), name)
+    if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
+        raise InputError(f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org) or a URL")
+    if spdx == "CC0-1.0":
+        url = "https://creativecommons.org/publicdomain/zero/1.0/"
+    elif match := _CREATIVE_COMMONS.fullmatch(spdx):
+        url = f"https://creativecommons.org/licenses/{match[1].lower()}/{match[2]}/"
+    else:
+        url = f"https://spdx.org/licenses/{spdx}.html"
+    return Licence(spdx, url, HUB_NAMES.get(spdx, "other"))
+
+
+def known_licence(words: str) -> Licence | None:
+    """The licence that `words` name by a known identifier or a URL; None where they are words about one.
+
+    >>> known_licence("with the publishers") is None
+    True
+    """
+    known = any(words.lower() == name.lower() for name in HUB_NAMES)
+    if known or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
+        return licence(words)
+    return None

@@ -8,13 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from annot.base.errors import InputError
 from annot.base.names import near
 from annot.formats.faults import Faults
+from annot.publishing.report.words import sentences
+from annot.study.given_files import given_text
+from annot.study.made import ANSWERS_FILE
+from annot.study.workspace import Workspace, write_file
 
 QUESTIONS_FILE = "questions.toml"
+SHOWN = 3
+"""Open questions that are named where they are counted."""
 PLACEHOLDERS = frozenset(("", "todo", "tbd", "fixme", "xxx", "n.n.", "...", "…", "?", "-", "–"))
 """Answers that are none, in small letters without what encloses them."""
 
@@ -49,7 +56,7 @@ def questions() -> tuple[Question, ...]:
     )
 
 
-def read_answers(text: str, *, name: str) -> dict[str, str]:
+def parse_answers(text: str, *, name: str) -> dict[str, str]:
     """The answers in the text of a study's `datasheet.toml`: a table a section, a key a question.
 
     White space around an answer goes. `name` is the file in messages. Raises InputError with every fault: no TOML,
@@ -144,3 +151,59 @@ def _toml_string(text: str) -> str:
         inner = escaped.replace('"""', '""\\"')
         return f'"""\n{inner}\n"""'
     return '"' + escaped.replace('"', '\\"') + '"'
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that a person must still answer; `question` is its section and key in `datasheet.toml`."""
+
+    question: str
+    text: str
+
+
+def answers_file(ws: Workspace) -> Path:
+    """Where people answer."""
+    return ws.root / ANSWERS_FILE
+
+
+def read_answers(ws: Workspace) -> Answers:
+    """What people have answered; nothing where the file is not there yet. Raises InputError with every fault in it."""
+    path = answers_file(ws)
+    if not path.exists():
+        return {}
+    return parse_answers(given_text(path, expected="TOML"), name=str(path))
+
+
+def open_questions(answers: Answers) -> tuple[OpenQuestion, ...]:
+    """The questions without an answer, in the order of the datasheet."""
+    return tuple(OpenQuestion(question.id, question.text) for question in unanswered(answers))
+
+
+def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
+    """How many questions are open, in which file, and which are the first; nothing where none is.
+
+    The file asks them in full, and no other place repeats it.
+    """
+    names = [one.question for one in missing]
+    more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    return sentences("commands.open_questions", file=ANSWERS_FILE, n=len(names), shown=[*names[:SHOWN], *more])
+
+
+def ask(path: Path, answers: Answers) -> bool:
+    """Write the file of answers where it lacks a question. One that has them all stays as people left it."""
+    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= {question.id for question in questions()}:
+        return False
+    write_file(path, answer_sheet(answers))
+    return True
+
+
+def _asked(text: str) -> set[str]:
+    """The questions in the text of the file, answered or commented out."""
+    section = ""
+    found = set()
+    for line in text.splitlines():
+        if heading := re.match(r"\s*\[\s*(\w+)\s*\]", line):
+            section = heading[1]
+        elif key := re.match(r"\s*#?\s*(\w+)\s*=", line):
+            found.add(f"{section}.{key[1]}")
+    return found

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+
+from markupsafe import Markup, escape
 
 from annot.base.stats.values import Undefined
+from annot.base.templating import render
 from annot.measuring.results import agreement_file, assessor_effect_file, evaluation_file
-from annot.publishing.report.html import page
+from annot.publishing.report.cells import parts, text
+from annot.publishing.report.document import Document, Table
 from annot.publishing.report.latex import latex
-from annot.publishing.report.markdown import markdown
 from annot.publishing.report.sections import document
 from annot.publishing.report.study import Study
 from annot.study.workspace import Workspace, sha256_of
@@ -50,8 +54,8 @@ def _measured(ws: Workspace, study: Study) -> Iterator[tuple[str, str]]:
         found.append(evaluation_file(ws, study.evaluated))
     if not isinstance(study.effect, Undefined):
         found.append(assessor_effect_file(ws, study.effect))
-    for path, text in found:
-        yield path.name, text
+    for path, content in found:
+        yield path.name, content
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -62,3 +66,29 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
             yield name, hashlib.sha256(made.encode()).hexdigest()
         elif (ws.root / name).is_file():
             yield name, sha256_of(ws.root / name)
+
+
+def page(document: Document, *, overrides: Path | None) -> str:
+    """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
+    helpers = {"inline": _inline, "parts": parts}
+    return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
+
+
+def _inline(sentence: str) -> Markup:
+    """A sentence in which what stands between backticks is set as what one types."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))
+
+
+def markdown(document: Document) -> str:
+    """The document as Markdown with pipe tables."""
+    helpers = {"marks": _marks, "texts": _texts}
+    return render("report.md.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
+
+
+def _marks(table: Table) -> list[str]:
+    """Names to the left, numbers to the right."""
+    return ["---" if at < table.numeric_from else "---:" for at in range(len(table.headings))]
+
+
+def _texts(row: tuple[object, ...], precise: bool) -> list[str]:
+    return [" ".join(text(cell, precise=precise).replace("|", "\\|").split()) for cell in row]

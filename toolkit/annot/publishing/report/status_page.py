@@ -19,7 +19,7 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.forecast.outlook import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
-from annot.publishing.report.text import share_done
+from annot.publishing.report.terminal import share_done
 from annot.publishing.report.words import capitalised
 from annot.store.projects import Project, Round
 from annot.study.outcome import Outcome

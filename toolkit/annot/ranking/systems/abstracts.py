@@ -5,18 +5,19 @@ The vectors are those in `corpus/vectors/NAME` where that is there, as for pooli
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.ordering import ranked
-from annot.base.records import Ranking, ScoredDoc
+from annot.base.records import ScoredDoc
+from annot.base.stats.arrays import Matrix
 from annot.ranking import dense
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems.system import ASPIRE, CSFCUBE, TITLE_AND_ABSTRACT, System, Topic
-from annot.ranking.systems.weights import Weights
+from annot.ranking.systems.inputs import Features, SystemInputs
+from annot.ranking.systems.system import ASPIRE, CSFCUBE, TITLE_AND_ABSTRACT, RankedPools, System, features_of
+from annot.ranking.systems.weights import EncoderWeights
 from annot.ranking.vectors import Vectors
 
 
@@ -24,13 +25,52 @@ from annot.ranking.vectors import Vectors
 class AbstractSystem(System):
     """Its vectors come from a folder, or from these weights; None where a folder is all there is."""
 
-    weights: Weights | None
+    weights: EncoderWeights | None
     lacks: str = ""
     """What the weights lack of the system as published; empty where they lack nothing."""
 
+    def rank(self, inputs: SystemInputs) -> RankedPools:
+        """By the metric of the vectors' space; a document whose vector is zero comes last.
+
+        Raises InputError naming every paper without a vector.
+        """
+        vectors, encoded = self._vectors(inputs)
+        asked = dict.fromkeys(paper for topic in inputs.topics for paper in (topic.paper_id, *topic.doc_ids))
+        absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
+        if absent:
+            faults = [f"{paper_id}: no vector" for paper_id in absent]
+            raise InputError(f"{vectors.model}: {len(absent)} paper(s) of the pools without a vector", faults=faults)
+        rankings = {}
+        for topic in inputs.topics:
+            query = np.asarray(vectors.matrix[vectors.rows[topic.paper_id]])
+            rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
+            usable = rows.any(axis=1) & bool(query.any())
+            scores = np.full(len(rows), EMPTY_SCORE)
+            scores[usable] = dense.SCORES[vectors.metric](query, rows[usable])
+            rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
+        lacks = {"lacks": self.lacks} if self.lacks and encoded else {}
+        return RankedPools(rankings, {**self.views, "vectors": vectors.description, **lacks})
+
+    def features(self, inputs: SystemInputs) -> Features:
+        """The vector of the query paper, whatever the facet, and that of a candidate."""
+        vectors, _ = self._vectors(inputs)
+
+        def row(paper_id: str) -> Matrix:
+            return np.asarray(vectors.matrix[vectors.rows[paper_id]], dtype=np.float32)
+
+        return features_of(self.name, inputs.topics, query=lambda topic: row(topic.paper_id), candidate=row)
+
+    def _vectors(self, inputs: SystemInputs) -> tuple[Vectors, bool]:
+        """The vectors, and whether the weights made them."""
+        own = inputs.own_vectors(self.name)
+        if own is not None:
+            return own, False
+        assert self.weights is not None, "a system without weights is known by its vectors"
+        return inputs.paper_vectors(self.weights), True
+
 
 def _system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
-    weights = Weights(name, hub, "document")
+    weights = EncoderWeights(name, hub, "document")
     needs = f"vectors in corpus/vectors/{name}, or {weights.needs}" + (f" (without {lacks})" if lacks else "")
     return AbstractSystem(name, "abstracts", source, TITLE_AND_ABSTRACT, TITLE_AND_ABSTRACT, needs, weights, lacks)
 
@@ -52,25 +92,3 @@ def own_system(name: str) -> AbstractSystem:
     """The system of a folder of vectors that a user brings."""
     needs = f"vectors in corpus/vectors/{name}"
     return AbstractSystem(name, "abstracts", "your own", "one vector", "one vector", needs, None)
-
-
-def rank(topics: Iterable[Topic], vectors: Vectors) -> dict[str, Ranking]:
-    """Every topic's documents by the metric of the vectors' space; one whose vector is zero comes last.
-
-    Raises InputError naming every paper without a vector.
-    """
-    topics = tuple(topics)
-    asked = dict.fromkeys(paper for topic in topics for paper in (topic.paper_id, *topic.doc_ids))
-    absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
-    if absent:
-        faults = [f"{paper_id}: no vector" for paper_id in absent]
-        raise InputError(f"{vectors.model}: {len(absent)} paper(s) of the pools without a vector", faults=faults)
-    rankings = {}
-    for topic in topics:
-        query = np.asarray(vectors.matrix[vectors.rows[topic.paper_id]])
-        rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
-        usable = rows.any(axis=1) & bool(query.any())
-        scores = np.full(len(rows), EMPTY_SCORE)
-        scores[usable] = dense.SCORES[vectors.metric](query, rows[usable])
-        rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
-    return rankings

@@ -1,4 +1,7 @@
-"""Many texts through an encoder, with transformers or sentence-transformers. Batches hold texts of like length."""
+"""Many texts or papers through an encoder, with transformers or sentence-transformers.
+
+Batches hold texts of like length.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
+from annot.base.stats.arrays import Matrix
+from annot.ranking.dense import Metric
 from annot.ranking.systems.reading import (
     Loaded,
     document_text,
@@ -25,15 +30,18 @@ from annot.ranking.systems.reading import (
     tokens_in_context,
     usable_device,
 )
-from annot.ranking.systems.sentence_vectors import Matrix
 from annot.ranking.systems.weights import Reading
 
 BATCH = 32
-MODULES, OWN = "modules.json", "sentence_transformers."
-"""The file that names the parts of a sentence-transformers model, and how the names of the library's own begin."""
+MODULES, OWN, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
+"""The file that names the parts of a sentence-transformers model, how the names of the library's own begin, and the
+file of its settings."""
 
 Encode = Callable[[Sequence[str]], Matrix]
 """A vector for each text, read by itself: shape (texts, dimensions)."""
+PaperReading = Literal["own", "document"]
+PaperEncoder = Callable[[Sequence[Paper], Advance], Matrix]
+"""A vector for each paper: float32, shape (papers, dimensions)."""
 
 
 def encode_sentences(folder: Path, reading: Reading, texts: Sequence[str], *, advance: Advance) -> Matrix:
@@ -60,6 +68,42 @@ def encode_documents(folder: Path, papers: Sequence[Paper], *, advance: Advance)
 def document_vectors(loaded: Loaded, papers: Sequence[Paper], *, batch: int = BATCH, advance: Advance) -> Matrix:
     """The same by a model that is loaded, `batch` papers at once."""
     return _pooled(loaded, "cls", [document_text(loaded, paper) for paper in papers], batch=batch, advance=advance)
+
+
+def reading_of(folder: Path) -> PaperReading:
+    """How weights are to be read: a sentence-transformers model by its `own` pooling, any other as SPECTER."""
+    return "own" if (folder / MODULES).is_file() else "document"
+
+
+def metric_of(folder: Path, reading: PaperReading) -> Metric:
+    """How the vectors are compared: by distance, as SPECTER's, or as the sentence-transformers model says."""
+    if reading == "document":
+        return "l2"
+    path = folder / SETTINGS
+    says = json.loads(path.read_text(encoding="utf-8")).get("similarity_fn_name") if path.is_file() else None
+    return "l2" if says == "euclidean" else "cosine"
+
+
+def open_paper_encoder(
+    folder: Path, reading: PaperReading, *, device: str | None, half: bool, batch: int
+) -> PaperEncoder:
+    """Load the weights in `folder`. Both readings join title, separator and abstract without spaces.
+
+    half: compute in half precision. batch: papers that are read at once.
+    """
+    if reading == "document":
+        loaded = load(folder, device, half=half)
+        return lambda papers, advance: document_vectors(loaded, papers, batch=batch, advance=advance)
+    model = sentence_transformer(folder, device, half=half)
+    separator = getattr(model.tokenizer, "sep_token", None) or " "
+
+    def encode(papers: Sequence[Paper], advance: Advance) -> Matrix:
+        texts = [paper.title + separator + " ".join(paper.sentences) for paper in papers]
+        rows = model.encode(texts, batch_size=batch, show_progress_bar=False)
+        advance(len(papers), len(papers))
+        return np.asarray(rows, dtype=np.float32)
+
+    return encode
 
 
 def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> list[Matrix]:

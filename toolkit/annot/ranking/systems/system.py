@@ -1,13 +1,20 @@
-"""What every system is known by, what it is asked, and what it gives back."""
+"""One system: what it is called, what it sees and needs, how it ranks, and what its figures depend on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from annot.base.errors import InputError
 from annot.base.records import Ranking
+from annot.base.settings.sections import SystemSettings
+from annot.base.stats.arrays import Matrix
 from annot.formats.matches import Matches
+from annot.ranking.systems.inputs import Features, PooledQuery, SystemInputs
 
 Family = Literal["terms", "sentences", "abstracts", "aspire", "scisearch"]
 
@@ -22,8 +29,20 @@ EACH_SENTENCE, EACH_IN_CONTEXT = "each sentence", "each sentence, in context"
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """A system as `annot run list` shows it; the families add what they need to know."""
+class RankedPools:
+    """What a system gave: the order of each query's documents, what the figures depend on, and what matched."""
+
+    rankings: Mapping[str, Ranking]
+    facts: Mapping[str, Any]
+    """Kept with the run."""
+    matches: Matches | None = None
+    given_up: int = 0
+    """Documents whose transport was given up before it was exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class System(ABC):
+    """A system as `annot run list` shows it, which ranks the pools of a study."""
 
     name: str
     family: Family
@@ -36,25 +55,31 @@ class System:
     needs: str
     """What has to be there beside the corpus; empty where nothing has."""
 
+    @abstractmethod
+    def rank(self, inputs: SystemInputs) -> RankedPools:
+        """Put the documents of every pool in the system's order. Raises MissingInput without what it needs."""
 
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A query with the documents that a system is to put in order."""
+    def index_methods(self, settings: SystemSettings) -> Sequence[str]:
+        """The methods whose matrices an index has to have for it."""
+        return ()
 
-    query_id: str
-    paper_id: str
-    facet: str
-    sentences: tuple[int, ...]
-    """Positions (from 0) of the sentences of the query paper that make the query."""
-    whole: bool
-    """Whether these are all sentences of the abstract."""
-    doc_ids: tuple[str, ...]
+    def features(self, inputs: SystemInputs) -> Features:
+        """Vectors for another system to learn from."""
+        raise InputError(f"systems.features: {self.name} has no vectors", hint="name lsa, or systems that have them")
+
+    @property
+    def views(self) -> dict[str, Any]:
+        """What it sees, as its runs record it."""
+        return {"query": self.query, "candidate": self.candidate}
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a system gave: the order of each query's documents, what the figures depend on, and what matched."""
-
-    rankings: Mapping[str, Ranking]
-    facts: Mapping[str, Any]
-    matches: Matches | None = None
+def features_of(
+    name: str,
+    topics: Sequence[PooledQuery],
+    *,
+    query: Callable[[PooledQuery], Matrix],
+    candidate: Callable[[str], Matrix],
+) -> Features:
+    """The vectors of every query, and those of every candidate."""
+    documents = {doc_id: np.asarray(candidate(doc_id)) for topic in topics for doc_id in topic.doc_ids}
+    return Features(name, {topic.query_id: query(topic) for topic in topics}, documents)

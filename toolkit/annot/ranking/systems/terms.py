@@ -1,12 +1,14 @@
-"""Systems of terms and of averaged word vectors: CSFCube's four, their twins with the whole query abstract, and LSA."""
+"""Systems of terms and of averaged word vectors: CSFCube's four, the same with the whole query abstract, and LSA."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annot.ranking.methods import BASELINES, LSA, METHODS, Bench, rank_pool, settings_of
-from annot.ranking.systems.system import ABSTRACT, CSFCUBE, FACET, Made, System, Topic
+from annot.base.settings.sections import SystemSettings
+from annot.ranking.methods import BASELINES, LSA, METHODS, rank_pool, settings_of
+from annot.ranking.systems.inputs import Features, SystemInputs
+from annot.ranking.systems.system import ABSTRACT, CSFCUBE, FACET, RankedPools, System, features_of
 
 WHOLE = "whole_"
 
@@ -17,6 +19,41 @@ class TermSystem(System):
 
     baseline: str
     whole: bool
+
+    def rank(self, inputs: SystemInputs) -> RankedPools:
+        """Statistics come from the whole corpus."""
+        bench = inputs.bench
+        rankings = {
+            topic.query_id: rank_pool(
+                bench,
+                baseline=self.baseline,
+                paper_id=topic.paper_id,
+                sentences=range(bench.corpus.sentence_count(topic.paper_id)) if self.whole else topic.sentences,
+                doc_ids=topic.doc_ids,
+            )
+            for topic in inputs.topics
+        }
+        view = {"query": self.query} if self.whole else {}
+        return RankedPools(rankings, settings_of(bench, self.baseline) | view)
+
+    def index_methods(self, settings: SystemSettings) -> Sequence[str]:
+        """The word vectors of the corpus serve all that average."""
+        if "cbow" in self.name:
+            return [method for method in METHODS if "cbow" in method]
+        return [LSA] if self.baseline == LSA else []
+
+    def features(self, inputs: SystemInputs) -> Features:
+        """Of LSA: the decomposition's rows, and the queries folded in."""
+        if self.baseline != LSA:
+            # A dataclass with slots is made anew, and super() does not know it.
+            return System.features(self, inputs)
+        bench, vectors = inputs.bench, inputs.bench.vectors[LSA]
+        return features_of(
+            self.name,
+            inputs.topics,
+            query=lambda topic: bench.fold_in(bench.corpus.sentences(topic.paper_id, topic.sentences, "terms")),
+            candidate=lambda doc_id: vectors.matrix[vectors.rows[doc_id]],
+        )
 
 
 def _system(name: str, *, whole: bool) -> TermSystem:
@@ -31,27 +68,3 @@ SYSTEMS = (
     *(_system(name, whole=True) for name in BASELINES if name != LSA),
     _system(LSA, whole=False),
 )
-
-
-def index_needs(systems: Iterable[TermSystem]) -> list[str]:
-    """The methods whose matrices an index has to have for these systems."""
-    systems = tuple(systems)
-    # The word vectors of the corpus serve all that average.
-    averaging = [method for method in METHODS if "cbow" in method] if any("cbow" in one.name for one in systems) else []
-    return averaging + [one.baseline for one in systems if one.baseline == LSA]
-
-
-def rank(system: TermSystem, topics: Iterable[Topic], *, bench: Bench) -> Made:
-    """Put the documents of every topic in the system's order; statistics come from the whole corpus."""
-    rankings = {
-        topic.query_id: rank_pool(
-            bench,
-            baseline=system.baseline,
-            paper_id=topic.paper_id,
-            sentences=range(bench.corpus.sentence_count(topic.paper_id)) if system.whole else topic.sentences,
-            doc_ids=topic.doc_ids,
-        )
-        for topic in topics
-    }
-    view = {"query": system.query} if system.whole else {}
-    return Made(rankings, settings_of(bench, system.baseline) | view)

@@ -19,7 +19,7 @@ INSTALL = "`pip install torch`, then, in the folder of annot's source, `pip inst
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class EncoderWeights:
     """An encoder's weights: in `weights/NAME` of the study, or else the hub's own cache under `hub`."""
 
     name: str

@@ -14,7 +14,7 @@ from annot.publishing.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, N
 from annot.publishing.report.document import Section, Table
 from annot.publishing.report.words import sentence, sentences, table
 
-COMMAND = "annot agreement assessors"
+COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
 """So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
 has all."""

@@ -137,12 +137,10 @@ def letter_of(place: int) -> str:
     return (letter_of(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
 
 
-def pairs(evaluated: Evaluated, *, together: bool) -> Iterator[Table]:
-    """Every two runs, on every facet or on all queries alone."""
-    leader = best(evaluated)
-    rows = [one for one in evaluated.comparisons if not together or (leader and one.facet == leader.facet)]
-    if rows:
-        yield table("runs.comparisons", rows, evaluated=evaluated, alpha=ALPHA)
+def pairs(evaluated: Evaluated) -> Iterator[Table]:
+    """Every two runs on every facet."""
+    if evaluated.comparisons:
+        yield table("runs.comparisons", evaluated.comparisons, evaluated=evaluated, alpha=ALPHA)
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -152,7 +150,7 @@ def appendix(study: Study) -> Iterator[Section]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
-    blocks = (*measures(evaluated, per_query=False), *pairs(evaluated, together=False), *settings(study))
+    blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
     yield Section("measures", "Runs: every measure", (), blocks, told)
 
 
@@ -162,11 +160,14 @@ def settings(study: Study) -> Iterator[Table]:
         yield table("runs.run-settings", study.run_settings)
 
 
-def terminal(evaluated: Evaluated, *, per_query: bool, every: bool) -> Iterator[Table]:
-    """What `annot evaluate` prints: which runs are better; every measure on request, or if nothing can be compared."""
+def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
+    """What `annot evaluate` prints: which runs are better; on request every two runs, and every measure, which is
+    there too if nothing can be compared."""
     table_of_runs = (*compared(evaluated), *restated(evaluated))
     yield from table_of_runs
-    if every or per_query or not table_of_runs:
+    if paired:
+        yield from pairs(evaluated)
+    if measured or per_query or not table_of_runs:
         yield from measures(evaluated, per_query=per_query)
 
 

@@ -22,7 +22,7 @@ Papers = tuple[str, ...]
 """Ids of papers that were cited together, sorted."""
 
 
-class LeftOut(StrEnum):
+class Exclusion(StrEnum):
     """Why a context is not kept, in the order in which the reasons are looked for: the first one counts."""
 
     FIELD = "of another field"
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     fields: tuple[str, ...]
 
 
-class Said(NamedTuple):
+class CitationContext(NamedTuple):
     """What a paper says where it cites some papers together."""
 
     citing: str
@@ -54,12 +54,12 @@ class Said(NamedTuple):
 class Cocitations:
     """The contexts of each set of papers, and what was left out."""
 
-    contexts: dict[Papers, list[Said]] = field(default_factory=dict)
+    contexts: dict[Papers, list[CitationContext]] = field(default_factory=dict)
     texts: int = 0
     """Full texts read."""
     read: int = 0
     """Contexts read: places that cite something."""
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    left_out: Counter[Exclusion] = field(default_factory=Counter)
     unlinked: int = 0
     """Citations without a known paper; the others of their sentence count."""
     not_in_corpus: int = 0
@@ -88,40 +88,40 @@ def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limi
             words = re.sub(r"\d", "", context.text)
             reason = _reason(text, context.text, papers, limits)
             if reason is None and (papers, text.paper_id) in citing:
-                reason = LeftOut.SAME_PAPER
+                reason = Exclusion.SAME_PAPER
             if reason is None and words in sayings.setdefault(papers, set()):
-                reason = LeftOut.COPY
+                reason = Exclusion.COPY
             if reason is not None:
                 found.left_out[reason] += 1
                 continue
             sayings[papers].add(words)
             citing.add((papers, text.paper_id))
-            found.contexts.setdefault(papers, []).append(Said(text.paper_id, context.text, text.fields))
+            found.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text, text.fields))
     found.contexts = dict(sorted(found.contexts.items()))
     return found
 
 
-def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> LeftOut | None:
+def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> Exclusion | None:
     words = len(said.split())
     if limits.fields and not set(limits.fields) & set(text.fields):
-        return LeftOut.FIELD
+        return Exclusion.FIELD
     if len(papers) < 2:
-        return LeftOut.ALONE
+        return Exclusion.ALONE
     if words < limits.fewest_words:
-        return LeftOut.SHORT
+        return Exclusion.SHORT
     if words > limits.most_words:
-        return LeftOut.LONG
-    return None if re.search(r"[()\[\]]", said) else LeftOut.UNMARKED
+        return Exclusion.LONG
+    return None if re.search(r"[()\[\]]", said) else Exclusion.UNMARKED
 
 
-class Share(NamedTuple):
+class MixPart(NamedTuple):
     """Part of a mix: this share of the examples from citing papers of one of these fields."""
 
     fields: tuple[str, ...]
     share: float
 
 
-def read_mix(typed: Sequence[str]) -> tuple[Share, ...]:
+def read_mix(typed: Sequence[str]) -> tuple[MixPart, ...]:
     """The parts of a mix as they are typed, `Medicine+Biology=0.6`; none are everything.
 
     Raises InputError where one is of another form, or the shares do not sum to 1.
@@ -130,17 +130,17 @@ def read_mix(typed: Sequence[str]) -> tuple[Share, ...]:
     for one in typed:
         names, _, share = one.rpartition("=")
         try:
-            parts.append(Share(tuple(name.strip() for name in names.split("+")), float(share)))
+            parts.append(MixPart(tuple(name.strip() for name in names.split("+")), float(share)))
         except ValueError:
             raise InputError(f"--mix: found {one!r}, expected FIELD=SHARE, such as 'Medicine+Biology=0.6'") from None
     total = sum(part.share for part in parts)
     if parts and (abs(total - 1) > 1e-6 or min(part.share for part in parts) < 0):
         raise InputError(f"--mix: the shares sum to {total:g}, expected shares from 0 to 1 that sum to 1")
-    return tuple(parts) or (Share((), 1.0),)
+    return tuple(parts) or (MixPart((), 1.0),)
 
 
 def mixed(
-    sets: Sequence[Papers], contexts: Mapping[Papers, Sequence[Said]], mix: Sequence[Share]
+    sets: Sequence[Papers], contexts: Mapping[Papers, Sequence[CitationContext]], mix: Sequence[MixPart]
 ) -> list[list[Papers]]:
     """The sets of each part of a mix, in the order given; a set goes to the first part that one of its contexts has."""
     parts: list[list[Papers]] = [[] for _ in mix]

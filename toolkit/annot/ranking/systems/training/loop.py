@@ -22,9 +22,9 @@ from annot.base.records import Advance
 from annot.base.stats.seeding import generator
 from annot.ranking.systems.encoders import Encode
 from annot.ranking.systems.reading import Loaded
-from annot.ranking.systems.training.batches import Losses
 from annot.ranking.systems.training.examples import Examples
-from annot.ranking.systems.training.recipes import Recipe, Settings
+from annot.ranking.systems.training.losses import Losses
+from annot.ranking.systems.training.recipes import Recipe, TrainingSettings
 
 STATE, BEST = "state.pt", "best.pt"
 LOOKS = 10
@@ -61,7 +61,7 @@ class Length:
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """How far it is: what the state on disk holds beside weights and optimiser."""
 
     step: int = 0
@@ -71,7 +71,7 @@ class Progress:
     """Looks since the best one."""
 
 
-def length_of(examples: int, settings: Settings) -> Length:
+def length_of(examples: int, settings: TrainingSettings) -> Length:
     """The steps of a training on so many examples."""
     per_epoch = math.ceil(examples / settings.batch)
     steps = per_epoch * settings.epochs
@@ -90,7 +90,7 @@ def train(
     facts: Mapping[str, Any],
     advance: Advance,
     tell: Tell,
-) -> Progress:
+) -> TrainingState:
     """Train until the dev loss stops falling or all epochs are done; the model then has the weights of the best look.
 
     work: the folder of the state; a state that is there is gone on from. facts: what the training depends on; they are
@@ -107,7 +107,7 @@ def train(
     optimiser = torch.optim.Adam(models.parameters(), lr=settings.learning_rate)
     schedule = get_linear_schedule_with_warmup(optimiser, length.warm_up, length.steps)
     parts = {"models": models, "optimiser": optimiser, "schedule": schedule}
-    progress = _resumed(work, parts, facts) or Progress()
+    progress = _resumed(work, parts, facts) or TrainingState()
     if not progress.curve:
         _look(progress, losses, dev, None, 0.0, length, work, loaded)
         tell(progress.curve[-1], length.steps)
@@ -159,7 +159,7 @@ def _order(seed: int, epoch: int, examples: int) -> NDArray[np.int64]:
 
 
 def _look(
-    progress: Progress,
+    progress: TrainingState,
     losses: Losses,
     dev: Examples,
     train_loss: float | None,
@@ -192,7 +192,7 @@ def _look(
         progress.since += 1
 
 
-def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> Progress | None:
+def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> TrainingState | None:
     """How far the state in `work` is, loaded into the parts; None where there is none."""
     import torch
 
@@ -205,10 +205,10 @@ def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> 
     for name, part in parts.items():
         part.load_state_dict(stored[name])
     step, curve, best, since = stored["progress"]
-    return Progress(step, [Point(*one) for one in curve], Point(*best), since)
+    return TrainingState(step, [Point(*one) for one in curve], Point(*best), since)
 
 
-def _plain(progress: Progress) -> list[Any]:
+def _plain(progress: TrainingState) -> list[Any]:
     assert progress.best is not None, "a state is kept after a look"
     return [progress.step, [astuple(point) for point in progress.curve], astuple(progress.best), progress.since]
 

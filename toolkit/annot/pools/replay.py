@@ -1,12 +1,11 @@
-"""Looking at pools: drawn again from the frozen rankings, in figures, and beside those of another study."""
+"""Pools drawn again from the frozen rankings, and where they part from those on record."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from annot.base.errors import FindingError, MissingInput
+from annot.base.errors import MissingInput
 from annot.base.records import Pool
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import has_corpus, papers_of
@@ -14,10 +13,8 @@ from annot.pools.admission import Admission
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
 from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.pool_design import recorded_designs
-from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
-from annot.pools.pool_origins import drawn_rankings, passed_over
+from annot.pools.pool_facts import first_difference
 from annot.pools.pooling import CITED, as_of
-from annot.publishing.report.terminal import told
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.paper_columns import known_ids
@@ -48,7 +45,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     Citations, papers and near-duplicates that came later change nothing. Raises InputError where a file is not the one
     that its manifest names, MissingInput where it is gone.
     """
-    recorded = _pools(ws)
+    recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
     wanted = needed(designs, recorded)
@@ -73,37 +70,13 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     )
 
 
-def finding(replayed: Replayed) -> FindingError | None:
-    """What ends the command where a pool is another."""
-    if not replayed.differences:
-        return None
-    return FindingError(
-        f"{len(replayed.differences)} pool(s) are not as they are on record",
-        hint="`annot verify` tells whether the corpus or a file has changed since",
-    )
-
-
-def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
-    """The pools in figures; the overlap of methods where the rankings are on disk."""
-    recorded = _pools(ws)
-    rankings = drawn_rankings(ws, recorded)
-    facts = facts_of(recorded, rankings)
-    return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
-
-
-def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
-    """The pools of two studies, by query paper."""
-    return differing(_pools(Workspace.open(first)), _pools(Workspace.open(second)))
-
-
-def describe_replayed(replayed: Replayed) -> str:
-    """Whether the pools follow from what is on disk."""
-    return told("replayed", replayed=replayed)
-
-
-def describe_stats(facts: PoolFacts) -> str:
-    """Sizes, methods, overlaps."""
-    return told("pool-stats", facts=facts)
+def recorded_pools(ws: Workspace) -> dict[str, Pool]:
+    """The pools on record, by query paper. Raises MissingInput where there are none."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = pools.read_pools(session)
+    if not found:
+        raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
+    return found
 
 
 def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
@@ -123,11 +96,3 @@ def _first_difference(recorded: Pool, drawn: Pool) -> str | None:
         if difference:
             return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
     return None
-
-
-def _pools(ws: Workspace) -> dict[str, Pool]:
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        found = pools.read_pools(session)
-    if not found:
-        raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
-    return found

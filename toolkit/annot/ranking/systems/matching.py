@@ -1,9 +1,9 @@
-"""Entropic optimal transport between two small sets of sentences, many pairs of papers at once, with its plans.
+"""Ways to match the sentences of two papers, many pairs at once: the best pair, attention, and optimal transport.
 
-min <D, P> - eps h(P) over plans P whose rows sum to x and whose columns sum to y (Cuturi 2013; Aspire, equation 5 and
-appendix F). The plan is that of Sinkhorn's iterations at their end; these need tens of thousands of steps where eps is
-small beside the distances, as it is in Aspire, so the dual is maximised by Newton's method instead. With y's potential
-eliminated (the semi-dual) it has one variable for each sentence of the query:
+Transport: min <D, P> - eps h(P) over plans P whose rows sum to x and whose columns sum to y (Cuturi 2013; Aspire,
+equation 5 and appendix F). The plan is that of Sinkhorn's iterations at their end; these need tens of thousands of
+steps if eps is small beside the distances, as it is in Aspire, so the dual is maximised by Newton's method instead.
+With y's potential eliminated (the semi-dual) it has one variable for each sentence of the query:
 
     P_ij = y_j exp((f_i - D_ij) / eps) / sum_k exp((f_k - D_kj) / eps)
 
@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.stats.arrays import Array, Mask
-from annot.ranking.systems.alignment import Aligned
 
 TOLERANCE = 1e-9
 """The largest error of a row's sum at which a plan is exact."""
@@ -31,6 +30,28 @@ ROUNDING = 1e-15
 DAMPING = tuple(10.0**power for power in range(-14, 3))
 """What is added to the diagonal of the scaled Hessian where Newton's step does not climb; the highest one is taken."""
 TINY = 1e-300
+
+
+class Aligned(NamedTuple):
+    """The scores of candidates, higher is better, and for each a matrix of weights over pairs of sentences."""
+
+    scores: Array
+    """Shape (candidates,)."""
+    weights: list[Array]
+    """For each candidate, shape (query sentences, candidate sentences)."""
+    unconverged: int = 0
+    """How many of them were given up before they were exact."""
+
+
+def best_pair(parts: list[Array]) -> Aligned:
+    """The similarity of the most similar pair of sentences (CSFCube, section 5; Aspire, equation 3 at inference)."""
+    scores = np.array([part.max() for part in parts])
+    weights = []
+    for part in parts:
+        only = np.zeros(part.shape)
+        only.flat[part.argmax()] = 1.0
+        weights.append(only)
+    return Aligned(scores, weights)
 
 
 class Plans(NamedTuple):

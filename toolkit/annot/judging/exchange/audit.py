@@ -154,14 +154,15 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
     }
 
 
-def lines(found: Audit) -> Iterator[str]:
+def described(found: Audit) -> str:
     """What was looked at and found, in words."""
     tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
-    yield f"{counted(found.projects, 'project')}, {tasks} and {answers} looked at"
+    lines = [f"{counted(found.projects, 'project')}, {tasks} and {answers} looked at"]
     if found.fast:
         each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
         kind, least = auditing.TOO_FAST, auditing.FAST_ANSWERS
-        yield f"{sum(found.fast.values())} {kind.what} ({each}); from {least} of one person on that is a finding"
+        total = sum(found.fast.values())
+        lines.append(f"{total} {kind.what} ({each}); from {least} of one person on that is a finding")
     for one in found.findings:
-        yield from (str(one), f"    to do: {one.do}")
-    yield "" if found.findings else "nothing found"
+        lines += (str(one), f"    to do: {one.do}")
+    return "\n".join(lines if found.findings else [*lines, "nothing found"])

@@ -1,12 +1,17 @@
-"""What the page holds, as one JSON object: texts once, everything else as positions in lists. No assessor is in it."""
+"""The page on which a collection is read: its data, and one HTML file that needs no network and no server."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from annot.base.records import Paper, Pool, Ranking
+from annot.base.templating import render
 from annot.formats.matches import Match, closest
 from annot.measuring.evaluation.error_cases import NEAR_TOP, ErrorCase
 from annot.study.adjudication import Pair
@@ -158,3 +163,10 @@ def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], 
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
     return [paper_id, paper.title, paper.year, paper.sentences, of_sentences]
+
+
+def page(data: Mapping[str, Any], *, overrides: Path | None, **values: object) -> str:
+    """The page. values: what `browse.html.j2` asks for beside the data; `overrides`: a folder whose file wins."""
+    # Inside a script element nothing is an entity, and only "<" can end it.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return render("browse.html.j2", {"data": Markup(text), **values}, overrides=overrides)

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from annot.base.stats.arrays import Array, Integers, Matrix
 
 Loss = Literal["nll", "kl"]
 WIDTH = 1.0
@@ -20,18 +21,16 @@ LEAST_VARIANCE = 1e-3
 BATCH, LEARNING_RATE, PATIENCE, MOST_EPOCHS = 16, 0.01, 4, 60
 NEIGHBOURS = 5
 
-Vectors = NDArray[np.float32]
-
 
 class Pairs(NamedTuple):
     """Pairs to learn from: vectors of query and candidate, shape (pairs, dimensions), and grades, shape (pairs,)."""
 
-    queries: Vectors
-    candidates: Vectors
-    grades: NDArray[np.int64]
+    queries: Matrix
+    candidates: Matrix
+    grades: Integers
 
 
-Score = Callable[[Vectors, Vectors], NDArray[np.float64]]
+Score = Callable[[Matrix, Matrix], Array]
 """The expected grade of pairs of vectors: continuous, so that ties are rare; the usual rule breaks them."""
 
 
@@ -65,7 +64,7 @@ def train(pairs: Pairs, held_out: Pairs, *, loss: Loss, grades: int, seed: int) 
     if kept:
         model.load_state_dict(kept)
 
-    def score(queries: Vectors, candidates: Vectors) -> NDArray[np.float64]:
+    def score(queries: Matrix, candidates: Matrix) -> Array:
         with torch.no_grad():
             logits = _logits(model, *(torch.from_numpy(np.ascontiguousarray(part)) for part in (queries, candidates)))
             expected = torch.softmax(logits, dim=1) @ torch.arange(grades, dtype=torch.float32)

@@ -1,0 +1,98 @@
+"""The list of commands and the functions behind it agree, and a module of commands is loaded when it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from annot.cli.commands import command
+from annot.cli.tree import BY_WORDS, COMMANDS, MODULES
+from command_line import TREE, annot_done
+
+LOADED = """
+import contextlib, io, json, sys
+from annot.cli.main import app
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    app(json.loads(sys.argv[1]))
+print(json.dumps(sorted(name for name in sys.modules if name.startswith("annot.cli."))))
+"""
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules of `annot.cli` that a call loads, apart from those which every call does."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, json.dumps(arguments)], capture_output=True, text=True, check=True
+    )
+    shared = {"main", "commands", "options", "output", "tree", "waiting"}
+    return {name.removeprefix("annot.cli.") for name in json.loads(done.stdout)} - shared
+
+
+def made() -> set[str]:
+    """The words of every command that the modules make."""
+    found = set()
+    for first in MODULES:
+        top = TREE.commands[first]
+        verbs = getattr(top, "commands", {})
+        found |= {f"{first} {verb}" for verb in verbs}
+        if not verbs or top.invoke_without_command:
+            found.add(first)
+    return found
+
+
+def test_the_list_and_the_functions_agree() -> None:
+    assert made() == set(BY_WORDS)
+    assert len(BY_WORDS) == sum(map(len, COMMANDS.values()))
+
+
+def test_a_first_word_is_in_one_module() -> None:
+    assert {(words.split()[0], listed.module) for words, listed in BY_WORDS.items()} == set(MODULES.items())
+
+
+def test_every_module_of_commands_is_in_the_list() -> None:
+    folder = Path(import_module("annot.cli").__path__[0])
+    with_commands = {path.stem for path in folder.glob("*.py") if "\n@command(" in path.read_text(encoding="utf-8")}
+    assert with_commands == set(MODULES.values())
+
+
+def test_a_command_in_another_module_than_the_list_says_is_refused() -> None:
+    with pytest.raises(LookupError, match="another module"):
+        command("init")(lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "modules"),
+    [
+        (["--version"], set()),
+        (["corpus", "--help"], {"prepare"}),
+        (["release", "--help"], {"publish"}),
+        (["no-such-command"], set()),
+    ],
+)
+def test_a_module_is_loaded_when_one_of_its_commands_is_called(arguments: list[str], modules: set[str]) -> None:
+    assert loaded(*arguments) == modules
+
+
+def test_help_has_two_dozen_first_and_names_every_other(tmp_path: Path) -> None:
+    shown = annot_done("--help", folder=tmp_path).stdout
+    first, _, others = shown.partition("Further commands")
+    listed = [words for words, listed in BY_WORDS.items() if listed.every_study]
+    assert 20 <= len(listed) <= 26
+    places = [first.index(f"│ {words} ") for words in listed]
+    assert places == sorted(places)
+    for words in BY_WORDS:
+        assert words in listed or words.split()[-1] in others
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("annot cor", "corpus"), ("annot pool sh", "show")])
+def test_the_shell_completes_a_command(typed: str, offered: str) -> None:
+    asked = {"_ANNOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", "from annot.cli.main import run; run()"],
+        env=os.environ | asked, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == [offered]

@@ -1,0 +1,113 @@
+"""A study as its systems see it: the vectors they rank with, made once for all, and the grades they learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from annot.base.records import Advance, Paper, Qrel, Query, Ranking
+from annot.base.settings.sections import SystemSettings
+from annot.corpus.corpus_state import current_sha256
+from annot.measuring.evaluation.measures import TIES, evaluate
+from annot.measuring.folds.grouped import grouped_folds, test_folds
+from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
+from annot.ranking import vectors
+from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
+from annot.ranking.index import open_index
+from annot.ranking.methods import Bench
+from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
+from annot.ranking.systems.registry import systems_of
+from annot.ranking.systems.system import System
+from annot.ranking.systems.weights import EncoderWeights
+from annot.ranking.vectors import Vectors
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+FOLDS = 2
+MEASURE, CONVENTION = "NDCG%20", "csfcube"
+
+
+class StudyInputs:
+    """The pooled queries of a study with what ranks them.
+
+    systems: all that will be asked. papers: those of the pools and of the queries, by id.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        systems: Sequence[System],
+        topics: Sequence[PooledQuery],
+        papers: Mapping[str, Paper],
+        *,
+        advance: Advance,
+    ) -> None:
+        self._ws = ws
+        self._systems = systems
+        self.topics = topics
+        self.settings: SystemSettings = ws.settings.systems
+        self._by_id = papers
+        self._papers = tuple(papers[paper_id] for paper_id in sorted(papers))
+        self._advance = advance
+
+    @cached_property
+    def corpus_sha256(self) -> str:
+        return current_sha256(self._ws, keep=True)
+
+    @cached_property
+    def bench(self) -> Bench:
+        needs = dict.fromkeys(name for system in self._systems for name in system.index_methods(self.settings))
+        return open_index(self._ws, methods=needs, advance=self._advance).bench
+
+    @cached_property
+    def grades(self) -> StudyGrades:
+        return StudyGrades(self._ws, self._by_id)
+
+    def sentence_vectors(self, weights: EncoderWeights) -> SentenceVectors:
+        return encoded_sentences(self._ws, weights, self._papers, advance=self._advance)
+
+    def own_vectors(self, name: str) -> Vectors | None:
+        folder = self._ws.vectors / name
+        return vectors.load(folder, hint=f"mend {folder}, or remove it") if folder.is_dir() else None
+
+    def paper_vectors(self, weights: EncoderWeights) -> Vectors:
+        return encoded_abstracts(self._ws, weights, self._papers, advance=self._advance)
+
+    def features(self, name: str) -> Features:
+        (system,) = systems_of([name], vectors=self._ws.vectors, weights=weights_folder(self._ws))
+        return system.features(self)
+
+
+class StudyGrades:
+    """The final grades of a study, its folds, and its scale. papers: the query papers at least, by id."""
+
+    def __init__(self, ws: Workspace, papers: Mapping[str, Paper]) -> None:
+        snapshot = read_snapshot(ws)
+        self.qrels: Sequence[Qrel] = snapshot.outcome.qrels
+        self.count = len(ws.settings.scale.names)
+        self.seed = ws.settings.seed
+        self._recorded = test_folds(snapshot.splits.get("all", {}))
+        self._papers = papers
+
+    def folds(self, queries: Sequence[Query]) -> tuple[list[list[str]], bool]:
+        """Those on record; folds are drawn where none of these queries is in one."""
+        known = {query.query_id for query in queries}
+        folds = [[one for one in fold if one in known] for fold in self._recorded]
+        if not any(folds):
+            copies = near_copies(self._papers[paper_id] for paper_id in {query.paper_id for query in queries})
+            folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=self.seed)]
+            return folds, True
+        return folds, False
+
+    def shared(
+        self, learned: Sequence[Query], tested: Sequence[Query], *, documents: Mapping[str, Sequence[str]], where: str
+    ) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
+        leaks = find_leaks(learned, tested, pools=documents, papers=self._papers)
+        refuse_leaks(leaks, where=where)
+        return leaks.candidates, leaks.other_way_round
+
+    def level(self, rankings: Mapping[str, Ranking], qrels: Sequence[Qrel]) -> float:
+        found = evaluate(dict(rankings), qrels, convention=CONVENTION, relevant_from=2, ties=TIES[0])
+        return float(np.mean([query.values[MEASURE] for query in found.queries]))

@@ -1,0 +1,239 @@
+"""Vectors in files that were made elsewhere: of papers, and of words."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import Advance
+from annot.formats.s2_vectors import Spaces, read_s2_vectors
+from annot.formats.vector_blocks import Block, Tally
+from annot.formats.vector_files import read_npy, read_parquet, read_safetensors
+from annot.ranking.paper_vectors import check_replaceable
+from annot.ranking.tokens import RULES
+from annot.ranking.vectors import Precision
+from annot.ranking.wordvectors import WordVectors, hashed
+from annot.study.workspace import Workspace
+
+FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
+"""By the end of the file's name; any other is Semantic Scholar's."""
+SEMANTIC_SCHOLAR = "semantic-scholar"
+"""The format whose files hold one of two versions of SPECTER, and do not all tell which."""
+FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
+WITH_IDS = ("npy", "safetensors")
+"""Formats whose ids stand in a file of their own."""
+
+
+class Form(NamedTuple):
+    """How the files are to be read."""
+
+    name: str | None
+    """One of `FORMATS`; None tells it by the names of the files."""
+    ids: Path | None
+    id_column: str | None
+    vector_column: str | None
+
+    def of(self, path: Path) -> str:
+        """The format of a file."""
+        return self.name or FORM_OF.get(path.suffix, SEMANTIC_SCHOLAR)
+
+
+class KeptRows:
+    """What is kept of the rows, one for each paper, and the counts of the others."""
+
+    def __init__(
+        self,
+        ws: Workspace,
+        name: str,
+        tally: Tally,
+        *,
+        asked_space: str | None,
+        own_space: str | None,
+        precision: Precision,
+    ) -> None:
+        self._ws = ws
+        self._name = name
+        self._tally = tally
+        self._asked = asked_space
+        self._own = own_space
+        self._first = ""
+        self.precision = precision
+        self.space = ""
+        self.dimensions = 0
+        self.ids: dict[str, int] = {}
+        """The papers that have a vector, each with a checksum of it."""
+        self.zero = self.duplicate = self.differing = self.not_finite = 0
+
+    def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
+        """The rows of a block that are to be written. Raises InputError where width or space is another."""
+        self._check_space(block.where)
+        width = int(block.matrix.shape[1])
+        if not self.dimensions:
+            self.dimensions, self._first = width, block.where
+        if width != self.dimensions:
+            raise InputError(
+                f"{block.where}: found {width} numbers, expected {self.dimensions} as in {self._first}",
+                hint="two spaces must never be mixed; import each under a name of its own",
+            )
+        with np.errstate(over="ignore"):
+            rows = block.matrix.astype(self.precision)
+        finite = np.isfinite(rows).all(axis=1)
+        self.not_finite += int((~finite).sum())
+        keep = []
+        for at in np.flatnonzero(finite).tolist():
+            checksum = zlib.crc32(rows[at].tobytes())
+            if block.ids[at] in self.ids:
+                self.duplicate += 1
+                self.differing += checksum != self.ids[block.ids[at]]
+                continue
+            self.ids[block.ids[at]] = checksum
+            keep.append(at)
+        self.zero += int((~rows[keep].any(axis=1)).sum())
+        return [block.ids[at] for at in keep], rows[keep]
+
+    def _check_space(self, where: str) -> None:
+        told = self._tally.space
+        if self._asked and told and self._asked != told:
+            raise InputError(f"{where}: vectors of {told}, expected {self._asked} as --space says")
+        found = self._asked or told or self._own
+        if found is None:
+            raise InputError(
+                f"{where}: does not name the space of its vectors, and {self._name} can be one of several",
+                hint="name it, so that two are never mixed, such as --space allenai/specter2 (`annot vectors list` "
+                "shows those on record)",
+            )
+        if not self.space:
+            check_replaceable(self._ws, self._name, found, encoded=False)
+        self.space = found
+
+
+def blocks_of(
+    files: Sequence[Path], form: Form, wanted: Collection[str], tally: Tally, advance: Advance
+) -> Iterator[Block]:
+    spaces = Spaces()
+    done = 0
+    for path in files:
+        kind = form.of(path)
+        check_name(kind, FORMATS, what="--format")
+        for block in _read(path, kind, form, wanted, tally, spaces):
+            done += len(block.ids)
+            advance(done, len(wanted))
+            yield block
+
+
+def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
+    if kind == SEMANTIC_SCHOLAR:
+        return read_s2_vectors(path, wanted, tally, spaces)
+    if kind == "parquet":
+        return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
+    if form.ids is None:
+        raise InputError(f"{path}: found no --ids, expected the file with the id of each row, one a line")
+    ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
+    if kind == "npy":
+        return read_npy(path, ids, wanted, tally)
+    return read_safetensors(path, ids, wanted, tally, tensor=form.vector_column)
+
+
+WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
+
+FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
+HEAD = 1 << 16
+"""Bytes that are looked at to tell the format; no line of numbers is longer."""
+
+
+class Read(NamedTuple):
+    """The vectors of the words that texts can have, and what was left out of the file."""
+
+    vectors: WordVectors
+    form: WordsForm
+    unusable: int
+    """Words that no text has once it is lower-cased and cut: capitals, phrases, signs."""
+    not_finite: int
+
+
+def read_word_vectors(path: Path) -> Read:
+    """The vectors of the words of a file, in its order, read by gensim.
+
+    Which format it has is seen from its content; `.gz` is read as it is:
+
+    - word2vec text, and fastText's `.vec`: a line `words dimensions`, then a word and its numbers on each line;
+    - word2vec binary: the same first line, then each word, a space and its numbers as float32;
+    - fastText `.bin`: the magic number 793712314 first (fastText, `fasttext.cc`). Of it the vectors of whole words are
+      taken, which hold their parts already; words that are not in it get none.
+
+    Raises InputError when it is in none of the formats, or broken off."""
+    form = _form(path)
+    try:
+        keyed = _load(path, form)
+    except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
+        raise InputError(
+            f"{path}: not readable as {form}: {error}", hint="is the file whole? fetch it once more"
+        ) from None
+    words = list(keyed.index_to_key)
+    matrix = np.asarray(keyed.vectors[: len(words)], dtype=np.float32)
+    usable = np.fromiter((RULES["words"].fullmatch(word) is not None for word in words), np.bool_, len(words))
+    finite = np.isfinite(matrix).all(axis=1)
+    rows = np.flatnonzero(usable & finite)
+    if not len(rows):
+        raise InputError(
+            f"{path}: none of its {len(words)} words can stand in a text", hint="texts are read in lower case"
+        )
+    with path.open("rb") as file:
+        source = hashlib.file_digest(file, "sha256").hexdigest()
+    facts = {
+        "imported": form, "file": path.name, "file_sha256": source, "dimensions": int(matrix.shape[1]),
+        "words": len(rows), "tokens": "words",
+    }  # fmt: skip
+    vectors = hashed([words[row] for row in rows], matrix[rows], facts)
+    return Read(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
+
+
+def _load(path: Path, form: WordsForm) -> Any:
+    from gensim.models import KeyedVectors
+    from gensim.models.fasttext import load_facebook_vectors
+
+    if form == "fastText binary":
+        return load_facebook_vectors(str(path))
+    return KeyedVectors.load_word2vec_format(str(path), binary=form == "word2vec binary", unicode_errors="replace")
+
+
+def _form(path: Path) -> WordsForm:
+    try:
+        with _opened(path) as file:
+            head = file.read(HEAD)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: not readable: {error}", hint="is the file whole? fetch it once more") from None
+    if head.startswith(FASTTEXT_MAGIC):
+        return "fastText binary"
+    first, _, rest = head.partition(b"\n")
+    sizes = first.split()
+    if len(sizes) != 2 or not all(size.isdigit() for size in sizes):
+        raise InputError(
+            f"{path}:1: found {first[:40]!r}, expected the number of words and of dimensions",
+            hint="word vectors come as word2vec text or binary, or as fastText .vec or .bin",
+        )
+    line, complete, _ = rest.partition(b"\n")
+    numbers = line.split()[-int(sizes[1]) :]
+    return "word2vec text" if complete and all(map(_is_number, numbers)) else "word2vec binary"
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

@@ -1,0 +1,242 @@
+"""SciSearch: a small network over the vectors of query and candidate, trained on the grades, in two protocols.
+
+Honest folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping, and for
+the ensemble the encoder of each facet) sees training queries only; a quarter of these, whole queries, tells when to
+stop.
+The paper's own: SMOTE over all pairs, then pairs, not queries, split 40/15/45, and every query tested with all its
+candidates, those that were trained on included. It is here as a demonstration of what that does to a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.ordering import ranked
+from annot.base.records import Qrel, Query, Ranking, ScoredDoc
+from annot.base.settings.sections import SystemSettings
+from annot.base.stats.arrays import Matrix
+from annot.ranking.methods import LSA
+from annot.ranking.systems.inputs import Features, Grades, SystemInputs
+from annot.ranking.systems.scisearch_network import Loss, Pairs, Score, balanced, train
+from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, RankedPools, System
+from annot.ranking.systems.weights import INSTALL
+
+Protocol = Literal["folds", "leaky", "untrained"]
+WATCHED_SHARE = 0.25
+"""The share of training queries that early stopping watches, one at least."""
+OWN_SHARES = (0.40, 0.15)
+"""What the paper's own protocol trains on and watches; the rest it tests."""
+DEMONSTRATION = "trained on what it tests: no figure of this run says how well it ranks"
+Documents = Mapping[str, Sequence[str]]
+"""What is to be ranked for each query."""
+Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
+"""How good rankings are, by grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class SciSearchSystem(System):
+    """`protocol` says what it is trained and tested on."""
+
+    loss: Loss | None
+    """None where nothing is trained."""
+    protocol: Protocol
+
+    def rank(self, inputs: SystemInputs) -> RankedPools:
+        """Train on the grades and rank every pool; the untrained one ranks without grades.
+
+        Folds on record are each ranked by what was learned from all other queries; what is in none of them is not
+        ranked. Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is learned
+        from.
+        """
+        features = [inputs.features(name) for name in inputs.settings.features]
+        facts: dict[str, Any] = {**self.views, "features": [one.name for one in features]}
+        if len(features) > 1 and self.protocol != "folds":
+            raise InputError(f"{self.name}: {len(features)} features, expected one", hint="[systems] features")
+        documents = {topic.query_id: topic.doc_ids for topic in inputs.topics}
+        if self.loss is None:
+            return RankedPools(untrained(features[0], documents), {**facts, "similarity": "cosine"})
+        _prepare_libraries()
+        grades = inputs.grades
+        queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in inputs.topics]
+        known = {(topic.query_id, doc_id) for topic in inputs.topics for doc_id in topic.doc_ids}
+        judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in known]
+        if not judged:
+            raise MissingInput(f"{self.name}: no final grades to learn from", hint="make them with `annot qrels`")
+        learning: dict[str, Any] = {"loss": self.loss, "grades": grades.count, "seed": grades.seed}
+        facts |= {"loss": self.loss, "seed": grades.seed}
+        if self.protocol == "leaky":
+            found = leaky(features[0], queries, judged, documents, **learning)
+            return RankedPools(found, {**facts, "demonstration": DEMONSTRATION})
+        folds, drawn = grades.folds(queries)
+        facts |= _in_both_sides(grades, queries, folds, documents)
+        found, taken = honest(features, queries, judged, documents, level=grades.level, folds=folds, **learning)
+        return RankedPools(found, {**facts, "features": taken, "folds": folds, "drawn": drawn})
+
+    def index_methods(self, settings: SystemSettings) -> Sequence[str]:
+        """What its features need."""
+        return [LSA] if LSA in settings.features else []
+
+
+def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
+    needs = f"{'torch, grades, and ' if loss else ''}the features that annot.toml names"
+    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, loss, protocol)
+
+
+SYSTEMS = (
+    _system("scisearch-nll", "nll", "folds"),
+    _system("scisearch-kl", "kl", "folds"),
+    _system("scisearch-leaky", "kl", "leaky", ", demonstration: trained on what it tests"),
+    _system("scisearch-untrained", None, "untrained", ", its features without training"),
+)
+
+
+def _prepare_libraries() -> None:
+    try:
+        import imblearn  # noqa: F401
+        import torch
+    except ImportError:
+        raise MissingInput("scisearch: its libraries are not installed", hint=INSTALL) from None
+    # More threads only wait for each other over networks this small.
+    torch.set_num_threads(1)
+
+
+def _in_both_sides(
+    grades: Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
+) -> dict[str, list[int]]:
+    """For each fold, how much it shares with what is learned from. Raises LeakError where a figure would be void."""
+    counts: dict[str, list[int]] = {"candidates_in_both_sides": [], "pairs_the_other_way_round": []}
+    for number, fold in enumerate(folds, start=1):
+        candidates: set[str] = set()
+        other_way_round: set[tuple[str, str]] = set()
+        for facet, tested in by_facet(queries, fold).items():
+            learned = learned_from(queries, fold, facet)
+            shared = grades.shared(learned, tested, documents=documents, where=f"fold {number}, {facet}")
+            candidates.update(shared[0])
+            other_way_round.update(shared[1])
+        counts["candidates_in_both_sides"].append(len(candidates))
+        counts["pairs_the_other_way_round"].append(len(other_way_round))
+    return counts
+
+
+def honest(
+    features: Sequence[Features],
+    queries: Sequence[Query],
+    qrels: Sequence[Qrel],
+    documents: Documents,
+    *,
+    level: Level,
+    folds: Sequence[Sequence[str]],
+    loss: Loss,
+    grades: int,
+    seed: int,
+) -> tuple[dict[str, Ranking], dict[str, str]]:
+    """Rank each fold by a network that was trained on the others, one for each facet.
+
+    features: where there are several, the one is taken that ranks the watched training queries best by `level`. folds:
+    query ids.
+    Returns the rankings and, for each fold and facet, the features that were taken.
+    """
+    rankings: dict[str, Ranking] = {}
+    taken: dict[str, str] = {}
+    for number, fold in enumerate(folds, start=1):
+        for facet, tested in by_facet(queries, fold).items():
+            learned = [one.query_id for one in learned_from(queries, fold, facet)]
+            np.random.default_rng([seed, number]).shuffle(learned)
+            watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
+            seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
+            watching = [qrel for qrel in qrels if qrel.query_id in watched]
+            best: tuple[float, Features, Score] | None = None
+            for one in features:
+                pairs = balanced(_pairs(one, seen), seed=seed)
+                score = train(pairs, _pairs(one, watching), loss=loss, grades=grades, seed=seed)
+                reached = level(_ranked(one, score, _judged(watching)), watching) if len(features) > 1 else 0.0
+                if best is None or reached > best[0]:
+                    best = reached, one, score
+            assert best is not None, "there are features"
+            taken[f"fold{number} {facet}"] = best[1].name
+            rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
+    return rankings, taken
+
+
+def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
+    """The queries of the fold that each network is tested on."""
+    of = {query.query_id: query for query in queries}
+    found: dict[str, list[Query]] = {}
+    for query_id in fold:
+        found.setdefault(of[query_id].facet, []).append(of[query_id])
+    return found
+
+
+def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> list[Query]:
+    """The queries outside the fold that the network of this facet may learn from: those of the facet, or of all facets
+    where these are too few."""
+    outside = [one for one in queries if one.query_id not in fold]
+    own = [one for one in outside if one.facet == facet]
+    return own if len(own) > 1 else outside
+
+
+def leaky(
+    features: Features,
+    queries: Sequence[Query],
+    qrels: Sequence[Qrel],
+    documents: Documents,
+    *,
+    loss: Loss,
+    grades: int,
+    seed: int,
+) -> dict[str, Ranking]:
+    """The paper's own protocol, a network for each facet. What it ranks it was trained on: no figure for a table."""
+    rankings: dict[str, Ranking] = {}
+    for facet in dict.fromkeys(query.facet for query in queries):
+        members = {query.query_id for query in queries if query.facet == facet}
+        judged = [qrel for qrel in qrels if qrel.query_id in members]
+        pairs = balanced(_pairs(features, judged), seed=seed)
+        order = np.random.default_rng(seed).permutation(len(pairs.grades))
+        first, second = (round(share * len(order)) for share in (OWN_SHARES[0], sum(OWN_SHARES)))
+        learned, watched = (
+            Pairs(pairs.queries[rows], pairs.candidates[rows], pairs.grades[rows])
+            for rows in (order[:first], order[first:second])
+        )
+        score = train(learned, watched, loss=loss, grades=grades, seed=seed)
+        rankings |= _ranked(features, score, {query_id: documents[query_id] for query_id in sorted(members)})
+    return rankings
+
+
+def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
+    """The cosines of the same features: what training has to beat."""
+
+    def cosine(left: Matrix, right: Matrix) -> Matrix:
+        lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+        return np.asarray((left * right).sum(axis=1) / np.where(lengths > 0, lengths, 1))
+
+    return _ranked(features, lambda left, right: cosine(left, right).astype(np.float64), documents)
+
+
+def _pairs(features: Features, qrels: Sequence[Qrel]) -> Pairs:
+    """The vectors and grades of judged pairs."""
+    return Pairs(
+        np.stack([features.queries[qrel.query_id] for qrel in qrels]),
+        np.stack([features.candidates[qrel.doc_id] for qrel in qrels]),
+        np.array([qrel.relevance for qrel in qrels]),
+    )
+
+
+def _ranked(features: Features, score: Score, documents: Documents) -> dict[str, Ranking]:
+    rankings = {}
+    for query_id, doc_ids in documents.items():
+        candidates = np.stack([features.candidates[doc_id] for doc_id in doc_ids])
+        queries = np.broadcast_to(features.queries[query_id], candidates.shape)
+        rankings[query_id] = ranked(map(ScoredDoc, doc_ids, score(queries, candidates).tolist()))
+    return rankings
+
+
+def _judged(qrels: Sequence[Qrel]) -> dict[str, list[str]]:
+    documents: dict[str, list[str]] = {}
+    for qrel in qrels:
+        documents.setdefault(qrel.query_id, []).append(qrel.doc_id)
+    return documents

@@ -1,0 +1,190 @@
+"""Whether a study is sound: its plan, pools, guidelines, index and files, and what is on the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from annot.base.errors import FindingError, InputError, MissingInput, StudioError
+from annot.base.records import Advance
+from annot.formats.irds import dataset_id
+from annot.judging import guideline_faults, plan_check
+from annot.judging.exchange import audit
+from annot.pools import replay
+from annot.pools.chain import LINKS, broken_links
+from annot.publishing.release.released_files import SUMS_FILE, check_folder
+from annot.publishing.report.terminal import told
+from annot.ranking.index_inventory import faults_of
+from annot.store.database import open_store
+from annot.store.dump import row_counts
+from annot.study.doors import is_named_inside
+from annot.study.workspace import Workspace
+
+
+class Part(NamedTuple):
+    """What one part of a study was found to be."""
+
+    record: object
+    """What was looked at, for --json."""
+    text: str
+    """The same for people, each finding in it."""
+    findings: int
+    found: str = ""
+    """What was found, in words."""
+    remedy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What `annot check` looked at, and found."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    unchecked: dict[str, str] = field(default_factory=dict)
+    """Parts that the study does not have yet, or that could not be looked at, and why."""
+
+    @property
+    def text(self) -> str:
+        """What was found, by part where several were looked at."""
+        texts = {name: part.text for name, part in self.parts.items()}
+        texts |= {name: f"not checked: {why}" for name, why in self.unchecked.items()}
+        if len(texts) == 1:
+            return "".join(texts.values())
+        shown = {name: text.rstrip("\n").replace("\n", "\n  ") for name, text in texts.items()}
+        return "\n".join(f"{name}\n  {shown[name]}" for name in PARTS if name in shown)
+
+    @property
+    def finding(self) -> FindingError | None:
+        """What ends the command where something was found."""
+        bad = {name: part for name, part in self.parts.items() if part.findings}
+        if not bad:
+            return None
+        if len(bad) == 1:
+            (part,) = bad.values()
+            return FindingError(part.found, hint=part.remedy)
+        counts = ", ".join(f"{name} {part.findings}" for name, part in bad.items())
+        return FindingError(f"{sum(part.findings for part in bad.values())} findings: {counts}")
+
+
+class Look(Protocol):
+    """How a part is looked at."""
+
+    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> Part: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The files and records that were compared with their hashes."""
+
+    manifests: int
+    revisions: int
+    """Rows of judgements and adjudications."""
+    findings: tuple[str, ...]
+
+
+def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> Checked:
+    """Look at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
+
+    release: a folder that is compared with its own hashes and with the study's files.
+    """
+    if release is not None and part not in (None, "files"):
+        raise InputError(f"--release: found with {part!r}, expected with `annot check files`")
+    if part is not None:
+        return Checked({part: PARTS[part](ws, release=release, advance=advance)})
+    open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
+    checked = Checked()
+    for name, look in PARTS.items():
+        try:
+            checked.parts[name] = look(ws, release=release, advance=advance)
+        except (MissingInput, StudioError) as error:
+            checked.unchecked[name] = "; ".join([error.message, *error.faults])
+        except InputError as error:
+            faults = (error.message, *error.faults)
+            checked.parts[name] = Part(faults, "\n".join(faults), max(1, len(error.faults)), error.message, error.hint)
+    return checked
+
+
+def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    found = plan_check.check(ws)
+    count = len(found.faults)
+    return Part(found, told("checked", found=found), count, f"the plan has {count} fault(s)")
+
+
+def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    found = replay.replay(ws, advance=advance)
+    count = len(found.differences)
+    why = "`annot check files` tells whether the corpus or a file has changed since"
+    return Part(found, told("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why)
+
+
+def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    found = guideline_faults.check(ws)
+    count = len(found.findings)
+    fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
+    if found.of_package:
+        fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines show FACET` prints what is used"
+    words = f"{count} place(s) in the guidelines do not fit the study"
+    return Part(found, "\n".join(found.findings) or fit, count, words, where)
+
+
+def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    faults = faults_of(ws)
+    sound = "nothing found: every file of the index has the hash that it was written with"
+    words = f"index: {len(faults)} file(s) are not as they were written"
+    again = "make them again with `annot index --repair`"
+    return Part(faults, "\n".join(faults) or sound, len(faults), words, again)
+
+
+def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        findings = list(broken_links(ws, session))
+        counts = row_counts(session.connection())
+    if release is not None:
+        findings += _release_faults(ws, release)
+    manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
+    found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
+    words = f"{len(findings)} thing(s) are not as they were written"
+    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    return Part(found, told("verified", verified=found), len(findings), words, again)
+
+
+def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+    found = audit.audit(ws, advance=advance)
+    count = len(found.findings)
+    return Part(found, audit.described(found), count, f"{count} thing(s) on the server need a person")
+
+
+PARTS: dict[str, Look] = {
+    "plan": _plan,
+    "pools": _pools,
+    "guidelines": _guidelines,
+    "index": _index,
+    "files": _files,
+    "server": _server,
+}
+
+
+def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
+    if not folder.is_dir():
+        yield f"{folder}: {'a file' if folder.exists() else 'no such folder'}, expected the folder of a release"
+        return
+    try:
+        check_folder(folder, name=dataset_id(ws.settings.collection.name))
+    except InputError as error:
+        yield from (f"{folder}/{fault}" for fault in error.faults)
+        if not error.faults:
+            yield error.message
+    sums = folder / SUMS_FILE
+    listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
+    for name in (line.partition("  ")[2] for line in listed):
+        path, source = folder / name, ws.exports / name
+        if not is_named_inside(path, folder) or not path.is_file():
+            yield f"{folder}/{name}: gone"
+        elif (
+            (name == "qrels.txt" or name.endswith(".run"))
+            and source.is_file()
+            and path.read_bytes() != source.read_bytes()
+        ):
+            yield f"{folder}/{name}: not {source.relative_to(ws.root)} as it is now; `annot release` takes it up"
