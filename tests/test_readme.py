@@ -28,7 +28,7 @@ def test_make_has_both_targets() -> None:
 
 
 def test_the_python_block_runs() -> None:
-    assert "alpha_ordinal" in typed(f"python - <<'END'\n{PYTHON.code}END", CHECKOUT)
+    assert "exports/demo/query_papers.tsv" in typed(f"python - <<'END'\n{PYTHON.code}END", CHECKOUT)
 
 
 def test_commands_in_the_prose_are_there() -> None:

@@ -18,14 +18,19 @@ COMMANDS = {command.words: command for command in commands()}
 
 
 def lines_of(code: str) -> list[str]:
-    """Every `annot ...` of a block, comments cut off."""
-    return [line for line in (re.sub(r"(^|\s)#.*$", "", line).strip() for line in code.splitlines()) if line]
+    """Every command of a block, comments cut off."""
+    typed = [re.sub(r"(^|\s)#.*$", "", line) for line in code.splitlines()]
+    return [part.strip() for line in typed for part in re.split(r"&&|\|\|", line) if part.strip()]
 
 
 @pytest.mark.parametrize(
     "line",
     dict.fromkeys(
-        line for block in BLOCKS if block.language == "sh" for line in lines_of(block.code) if line.startswith("annot ")
+        line
+        for block in BLOCKS
+        if block.language == "sh"
+        for line in lines_of(block.code)
+        if re.match(r"annot [a-z]", line)
     ),
 )
 def test_a_command_of_a_block_can_be_typed_so(line: str) -> None:
