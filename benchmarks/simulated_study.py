@@ -124,7 +124,7 @@ class WholeStudy:
         self._crew.settle(self._queries, given, share=share)
         self._lead.done("adjudicate", "pull")
         self.log.pull("adjudicate")
-        return any(row["open"] for row in self._lead.done("adjudicate", "status"))
+        return any(row["open"] for row in self._lead.done("status", "--adjudication"))
 
     def _settle_the_rest(self) -> None:
         """Rounds of adjudication until nothing is open."""
@@ -137,7 +137,7 @@ class WholeStudy:
         self._changed += self._crew.change_minds("adjudicate", lambda key: True)
         self._lead.done("adjudicate", "pull")
         self.log.pull("adjudicate")
-        while any(row["open"] for row in self._lead.done("adjudicate", "status")):
+        while any(row["open"] for row in self._lead.done("status", "--adjudication")):
             self._settle(share=1.0, killable=False)
 
     def _replace_one(self) -> None:
@@ -145,7 +145,7 @@ class WholeStudy:
         new = NEWCOMER.name
         self._lead.done("assessor", "add", new, "--account", address_of(new))
         self._train([new])
-        moved = self._lead.done("assessor", "replace", LEAVER, "--by", new)
+        moved = self._lead.done("assessor", "leave", LEAVER, "--to", new)
         assert moved["open"] > 0, moved
         self._names = [new if name == LEAVER else name for name in self._names]
         hidden = self._lead.done("train", "hide")
@@ -175,7 +175,7 @@ class WholeStudy:
         rows = [(*pair, name, WHY) for pair, name in self._rng.sample(disputed, wanted)]
         file = self.folder / "back.csv"
         write_rows(file, [("query_id", "doc_id", "to", "why"), *rows])
-        self._lead.done("adjudicate", "return", "--file", str(file))
+        self._lead.done("return", "--file", str(file))
         self._lead.killable("push", about=1.0)
         before = self._crew.answered
         self._crew.judge(self._queries, self._names)

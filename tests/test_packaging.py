@@ -60,10 +60,10 @@ def test_an_installed_wheel_finds_templates_and_guidelines(annot: Path, tmp_path
     made = run(annot, "init", "study", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "[judging]" in (tmp_path / "study" / "annot.toml").read_text()
-    shown = run(annot, "guidelines", "show", "method", "--json", "-C", "study", folder=tmp_path)
+    shown = run(annot, "guidelines", "method", "--json", "-C", "study", folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "Near-identical" in json.loads(shown.stdout)["data"]["text"]
-    preview = run(annot, "guidelines", "show", "method", "--screen", "-C", "study", folder=tmp_path)
+    preview = run(annot, "guidelines", "method", "--screen", "-C", "study", folder=tmp_path)
     assert preview.returncode == 0, preview.stderr
     assert "<HyperText" in preview.stdout
 

@@ -12,7 +12,7 @@ from annot.base.settings import Settings
 from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match
 from annot.measuring.evaluation.error_cases import error_cases
-from annot.publishing.browse_page import Errors, System, page, page_data
+from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace
@@ -94,7 +94,7 @@ def made_up_page(
     data = page_data(
         snapshot,
         [
-            System(tag, rankings, matches if tag == "system-0" else {}, dict.fromkeys(snapshot.facets, 0.5))
+            BrowsedRun(tag, rankings, matches if tag == "system-0" else {}, dict.fromkeys(snapshot.facets, 0.5))
             for tag, rankings in runs.items()
         ],
         papers=papers,

@@ -90,10 +90,10 @@ def test_types_of_the_studys_own_are_offered_chosen_from_and_stored(study: Calla
 
 def test_the_pages_for_leads_can_be_read_and_replaced(study: Callable[[str], Path]) -> None:
     folder = study("made")
-    assert "# How to choose queries" in annot_done("guidelines", "show", "queries", folder=folder).stdout
-    assert "| G 2.1 rule 6 |" in annot_done("guidelines", "show", "sources", folder=folder).stdout
+    assert "# How to choose queries" in annot_done("guidelines", "queries", folder=folder).stdout
+    assert "| G 2.1 rule 6 |" in annot_done("guidelines", "sources", folder=folder).stdout
     (folder / "guidelines" / "queries.md").write_text("# Our own way\n", encoding="utf-8")
-    assert annot_done("guidelines", "show", "queries", folder=folder).stdout == "# Our own way\n"
+    assert annot_done("guidelines", "queries", folder=folder).stdout == "# Our own way\n"
 
 
 def test_the_sheet_counts_cited_papers_of_the_corpus_also_those_that_were_added(study: Callable[[str], Path]) -> None:

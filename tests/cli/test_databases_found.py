@@ -14,7 +14,7 @@ from command_line import annot, annot_done, difference, snapshot
 Study = Callable[[str], Path]
 
 
-OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines show method")
+OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines method")
 FROZEN = Path(__file__).resolve().parents[1] / "store" / "frozen"
 
 

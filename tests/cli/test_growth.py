@@ -96,7 +96,7 @@ def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(fol
     annot_done("plan", folder=folder)
     assert '"seed": 13' in (folder / "pools" / "plan.manifest.json").read_text(encoding="utf-8")
     # To draw by annot.toml one says so.
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     annot_done("pool", "--redraw", folder=folder)
     shown = annot_done("pool", "show", "fic0802", "--json", folder=folder).data
     assert (shown["per_method"], shown["mode"], shown["seed"], "lsa" in shown["methods"]) == (9, "depth", 99, True)
@@ -130,9 +130,9 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     # A second time nothing is new, and nothing has to be said.
     assert annot_done("plan", "--json", folder=folder).data["new"] == 0
     # What was not sent can be taken back: the finished study is as it was.
-    assert annot_done("plan", "withdraw", "--json", folder=folder).data == {"assignments": 16}
+    assert annot_done("plan", "--withdraw", "--json", folder=folder).data == {"assignments": 16}
     assert pairs_of(folder) == planned
-    refused = annot("plan", "withdraw", folder=folder)
+    refused = annot("plan", "--withdraw", folder=folder)
     assert (refused.exit_code, "was sent or judged" in refused.stderr) == (2, True)
 
 
@@ -154,13 +154,14 @@ def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(fol
         for project in projects.read_projects(session):
             if project.assessor == "a2":
                 projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
-    refused = annot("plan", "withdraw", "--query", kept, folder=folder)
+    refused = annot("plan", "--withdraw", "--query", kept, folder=folder)
     assert refused.exit_code == 2
     assert f"every planned pair of {kept} was sent or judged; tasks were sent to a1" in refused.stderr
     assert (
-        annot_done("plan", "withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"] == 12
+        annot_done("plan", "--withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"]
+        == 12
     )
-    annot_done("plan", "withdraw", "--query", other, folder=folder)
+    annot_done("plan", "--withdraw", "--query", other, folder=folder)
     assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
     assert not annot("check", "plan", "--json", folder=folder).data["plan"]["faults"]
     assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
@@ -193,7 +194,7 @@ def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend
 
 
 def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     annot_done("assessor", "add", "a3", "--account", "a3@example.org", folder=folder)
     before = snapshot(folder)
     annot_done("plan", "--share", "a3=3", "--dry-run", folder=folder)
@@ -210,7 +211,7 @@ def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
 def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
     kept, gone = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
     annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
-    annot_done("plan", "withdraw", "--query", gone, folder=folder)
+    annot_done("plan", "--withdraw", "--query", gone, folder=folder)
     before = snapshot(folder)
     annot_done("query", "remove", gone, "--dry-run", folder=folder)
     assert not difference(before, snapshot(folder))

@@ -273,7 +273,7 @@ def test_no_command_goes_where_a_hostile_study_leads(case: Case, watch: Watch) -
     assert not [name for name, result in results.items() if "not yours" in result.stdout + result.stderr]
     assert {result.exit_code for result in results.values()} <= {0, 1, 2, 3}
     refused = {name for name, result in results.items() if "asks for" in result.stderr}
-    assert {"corpus add", "facets", "index", "pool", "assessor account"} <= refused
+    assert {"corpus add", "facets", "index", "pool", "assessor change"} <= refused
     # A study of others can still be looked at.
     assert results["status"].exit_code == results["report"].exit_code == results["agreement"].exit_code == 0
 

@@ -40,7 +40,7 @@ def overlap(folder: Path, depth: int) -> float:
 def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
     before = snapshot(folder)
-    call = ("pool", "design", "--depth", 3, "--depth", 5, "--seconds", 90, "--hourly-rate", 20, "--json")
+    call = ("forecast", "--pools", "--depth", 3, "--depth", 5, "--seconds", 90, "--hourly-rate", 20, "--json")
     told = annot_done(*call, folder=folder).data
     assert not difference(before, snapshot(folder))
     now, deeper = told["depths"]
@@ -61,14 +61,14 @@ def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(stu
 
 def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) -> None:
     folder = study("planned")
-    shown = annot_done("pool", "design", "--depth", 3, folder=folder)
+    shown = annot_done("forecast", "--pools", "--depth", 3, folder=folder)
     assert "no judgement has a time yet; --seconds says what a judgement takes" in shown.stdout
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         some = people.read_assignments(session)[::7]
         given = [Judgement(one.query_id, one.doc_id, one.assessor, 1, lead_time=40.0) for one in some]
         sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
         record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
-    told = annot_done("pool", "design", "--depth", 3, "--json", folder=folder).data
+    told = annot_done("forecast", "--pools", "--depth", 3, "--json", folder=folder).data
     assert told["timed"] == len(some)
     (one,) = told["depths"]
     assert one["hours"]["value"] == pytest.approx(one["judgements"] * 40 / 3600)

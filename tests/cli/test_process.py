@@ -85,7 +85,7 @@ def test_a_reader_that_never_was_is_no_error(annot: list[str], study: Callable[[
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [*annot, "guidelines", "show", "method"], cwd=study("made"), stdout=writing, stderr=subprocess.PIPE, text=True
+        [*annot, "guidelines", "method"], cwd=study("made"), stdout=writing, stderr=subprocess.PIPE, text=True
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
@@ -133,6 +133,26 @@ def test_help_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        (["status"], {"sklearn", "scipy", "krippendorff"}),
+        (["pull", "--url", "http://127.0.0.1:9", "--api-key", "token"], {"sklearn", "scipy", "krippendorff"}),
+        (["agreement"], {"sklearn"}),
+    ],
+)
+def test_what_people_type_all_day_waits_for_no_library_that_it_does_not_need(
+    words: list[str], without: set[str], study: Callable[[str], Path]
+) -> None:
+    code = (
+        "import sys, atexit; sys.argv = ['annot', *sys.argv[1:]]\n"
+        f"atexit.register(lambda: print('LOADED', sorted({without!r} & set(sys.modules)), file=sys.stderr))\n"
+        "from annot.cli.main import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=study("judged"), capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "LOADED []"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

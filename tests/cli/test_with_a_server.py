@@ -154,7 +154,7 @@ def test_what_is_sent_once_is_not_sent_again_and_a_second_pull_changes_nothing(f
 def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path], studio: Studio) -> None:
     folder = named("judged")
     with_accounts(folder, studio, "j1")
-    standing = annot_done("adjudicate", "status", "--json", folder=folder).data
+    standing = annot_done("status", "--adjudication", "--json", folder=folder).data
     disputes = sum(one["disputed"] for one in standing)
     (sent,) = annot_done("adjudicate", "push", "--json", folder=folder).data["projects"]
     assert (sent["assessor"], sent["sent"]) == ("j1", disputes)

@@ -96,6 +96,4 @@ def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, 
     assert checked.exit_code == 1
     assert "method.md: grade 1 is not defined: nothing stands below its heading" in checked.stdout
     assert "grade 2" not in checked.stdout
-    assert (
-        json.loads(annot("guidelines", "show", "method", "--json").stdout)["data"]["definition"] == "How it was done."
-    )
+    assert json.loads(annot("guidelines", "method", "--json").stdout)["data"]["definition"] == "How it was done."

@@ -55,7 +55,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     (method,) = (one for one in agreement["queries"] if one["facet"] == "method")
     # Five pairs alike and 0 against 1 on the sixth: 5 of 6.
     assert method["before"]["percent"] == pytest.approx(100 * 5 / 6)
-    standing = {one["query_id"]: one for one in annot("adjudicate", "status", "--json").data}
+    standing = {one["query_id"]: one for one in annot("status", "--adjudication", "--json").data}
     assert {query: (one["agreed"], one["disputed"]) for query, one in standing.items()} == {
         "p1-method": (5, 1),
         "p2-background": (5, 1),

@@ -80,7 +80,7 @@ def test_every_annotation_is_kept_and_the_latest_that_counts_is_taken(
     tasks[0]["annotations"][0] = annotation(1, 10, "3", updated_at="2031-02-01T00:00:00Z")
     later = bring(tasks, "--grade", "Broken=none", "--json").data
     assert (later["added"], later["revised"]) == (0, 1)
-    assert annot("adjudicate", "status", "--json").data[0]["disputed"] == 2
+    assert annot("status", "--adjudication", "--json").data[0]["disputed"] == 2
 
 
 @pytest.mark.parametrize(

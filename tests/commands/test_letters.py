@@ -119,7 +119,7 @@ def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, ser
     with open_store(ws.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
     assert "40 pairs; this takes" in letters(annot)["a2"]
-    gone = annot("assessor", "replace", "a2", "--by", "a3", "--offline")
+    gone = annot("assessor", "leave", "a2", "--to", "a3", "--offline")
     assert gone.exit_code == 0, gone.stderr
     told = letters(annot)
     assert set(told) == {"a1", "a3", "j1"}

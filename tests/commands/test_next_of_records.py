@@ -79,9 +79,9 @@ def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
     send(ws)
     pair = (QUERIES[0].query_id, DOCUMENTS[0])
     assert next_of() == "annot adjudicate push"
-    returned = annot("adjudicate", "return", *pair, "--to", "a1", "--why", "Read the candidate again.")
+    returned = annot("return", *pair, "--to", "a1", "--why", "Read the candidate again.")
     assert returned.stderr.endswith("next: annot push (1 task to be sent, taken back or renewed on the server)\n")
-    undone = annot("adjudicate", "return", *pair, "--to", "a1", "--undo")
+    undone = annot("return", *pair, "--to", "a1", "--undo")
     assert undone.exit_code == 0
     assert next_of() == "annot adjudicate push"
 

@@ -96,7 +96,7 @@ def test_what_has_no_value_is_said_so() -> None:
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     arguments = ("--queries", 30, "--per-method", 4, "--assessors", 3, "--hourly-rate", 20)
-    found = annot("plan", "simulate", *arguments, "--json").data
+    found = annot("forecast", "--design", *arguments, "--json").data
     forecast = found["forecast"]
     # Two methods drew the pools on record, whatever annot.toml says; nothing was cited.
     assert found["methods"] == ["abs_tfidf", "title_tfidf"]
@@ -130,7 +130,7 @@ def test_more_queries_narrow_the_interval(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
 
     def width(queries: int) -> float:
-        data = annot("plan", "simulate", "--queries", queries, "--per-method", 2, "--json").data
+        data = annot("forecast", "--design", "--queries", queries, "--per-method", 2, "--json").data
         return float(data["forecast"]["width"]["value"])
 
     assert width(60) < 0.7 * width(10)
@@ -139,7 +139,7 @@ def test_more_queries_narrow_the_interval(ws: Workspace, annot: Run) -> None:
 def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     before = (ws.root / "annot.db").read_bytes()
-    told = annot("plan", "simulate")
+    told = annot("forecast", "--design")
     assert told.exit_code == 0
     assert "from a pilot of 40 pairs judged by 2 on 4 queries" in told.stdout
     assert "95% prediction intervals" in told.stdout
@@ -153,26 +153,26 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
 def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     said = "hours and cost are the most that can come"
-    assert said not in " ".join(annot("plan", "simulate").stdout.split())
+    assert said not in " ".join(annot("forecast", "--design").stdout.split())
     settings = ws.root / "annot.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace('mode = "round-robin"', 'mode = "depth"'), encoding="utf-8")
-    kept = annot("plan", "simulate")
+    kept = annot("forecast", "--design")
     assert said not in " ".join(kept.stdout.split())
     assert "mode: the pools on record have round-robin" in " ".join(kept.stdout.split())
     with open_store(ws.database_url) as store, store.begin() as session:
         drawn = [replace(pool, mode="depth") for pool in pools.read_pools(session).values()]
         pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
-    assert said in " ".join(annot("plan", "simulate").stdout.split())
+    assert said in " ".join(annot("forecast", "--design").stdout.split())
 
 
 def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:
-    result = annot("plan", "simulate")
+    result = annot("forecast", "--design")
     assert (result.exit_code, "no pilot" in result.stderr) == (2, True)
     build(ws, judged=40)
-    result = annot("plan", "simulate", "--coefficient", "alpha-ordinal")
+    result = annot("forecast", "--design", "--coefficient", "alpha-ordinal")
     assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
-    result = annot("plan", "simulate", "--assessors", 1)
+    result = annot("forecast", "--design", "--assessors", 1)
     assert (result.exit_code, "expected at least the 2 of one pair" in result.stderr) == (2, True)
 
 
@@ -181,7 +181,7 @@ def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_th
 ) -> None:
     """Nothing is settled while no query is complete: judging alone has its price, until the seconds are named."""
     build(ws, judged=9)
-    arguments = ("plan", "simulate", "--hourly-rate", 20)
+    arguments = ("forecast", "--design", "--hourly-rate", 20)
     alone = annot(*arguments, "--json").data["forecast"]
     assert alone["hours"] == alone["hours_judging"]
     assert alone["cost"]["value"] == pytest.approx(20 * alone["hours_judging"]["value"])
@@ -200,7 +200,7 @@ def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_th
 
 def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
-    arguments = ("plan", "simulate", "--per-method", 6, "--hourly-rate", 20, "--dispute-seconds", 60)
+    arguments = ("forecast", "--design", "--per-method", 6, "--hourly-rate", 20, "--dispute-seconds", 60)
     plain, again = (annot(*arguments, "--repeats", share, "--json").data["forecast"] for share in (0, 0.25))
     assert again["judgements"] == 1.25 * plain["judgements"]
     assert again["hours_judging"]["value"] == pytest.approx(1.25 * plain["hours_judging"]["value"])
@@ -209,7 +209,7 @@ def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) 
     assert again["cost"]["value"] == pytest.approx(20 * hours)
     assert "25% of them again" in annot(*arguments, "--repeats", 0.25).stdout
     # The plan asks nothing again in a query of fewer than ten documents.
-    small = ("plan", "simulate", "--per-method", 1, "--repeats", 0.25)
+    small = ("forecast", "--design", "--per-method", 1, "--repeats", 0.25)
     data = annot(*small, "--json").data
     assert (data["repeats"], data["forecast"]["design"]["repeats"]) == (0.25, 0.0)
     assert data["forecast"]["judgements"] == 2 * data["forecast"]["pairs"]
@@ -230,7 +230,7 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
             [judgements.SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
             recorded_at="2031-03-14T18:00:00+00:00",
         )
-    arguments = ("plan", "simulate", "--per-method", 4, "--hourly-rate", 20, "--assessors", 3)
+    arguments = ("forecast", "--design", "--per-method", 4, "--hourly-rate", 20, "--assessors", 3)
     three = annot(*arguments, "--per-pair", 3, "--json").data
     assert (three["pilot"]["pairs"], three["pilot"]["chosen"]) == (40, 0)
     assert three["forecast"]["disputed"]["value"] == pytest.approx(0.2)

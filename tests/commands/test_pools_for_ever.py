@@ -218,7 +218,9 @@ def test_sizes_of_other_depths_are_those_of_the_pools_then_drawn(pooled: Workspa
     top_up(pooled, annot)
     by_hand_other = next(doc_id for doc_id in ("p50", "p51", "p52", "p53") if doc_id not in drawn(pooled)["p12"])
     done(annot, "pool", "add", "p12", by_hand_other, "--reason", "seen")
-    told = done(annot, "pool", "design", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data["depths"]
+    told = done(annot, "forecast", "--pools", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data[
+        "depths"
+    ]
     sizes = {depth["per_method"]: (depth["smallest"], depth["largest"], depth["new"]) for depth in told}
     now = {name: len(ids) for name, ids in drawn(pooled).items()}
     assert sizes[3] == (min(now.values()), max(now.values()), 0)

@@ -32,16 +32,14 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     build(ws, judged=40)
     before = annot("status", "--json").data
     for doc_id in ("d00", "d08"):
-        assert annot("adjudicate", "return", QUERY, doc_id, "--to", "a1", "--why", WHY).exit_code == 0
+        assert annot("return", QUERY, doc_id, "--to", "a1", "--why", WHY).exit_code == 0
     waiting = annot("status", "--json").data
     assert (waiting["waiting"], waiting["agreed"]) == (2, before["agreed"] - 1)
     refused = annot("qrels")
-    assert f"returned to a1, who has not answered yet; `annot adjudicate return {QUERY} d00 --to a1 --undo`" in (
-        refused.stderr
-    )
-    listed = annot("adjudicate", "status", "--returned")
-    assert f"annot adjudicate return {QUERY} d00 --to a1 --undo" in listed.stderr
-    assert "--undo" in annot("adjudicate", "return", QUERY, "d00", "--to", "a1", "--why", "Another reason.").stderr
+    assert f"returned to a1, who has not answered yet; `annot return {QUERY} d00 --to a1 --undo`" in (refused.stderr)
+    listed = annot("status", "--returned")
+    assert f"annot return {QUERY} d00 --to a1 --undo" in listed.stderr
+    assert "--undo" in annot("return", QUERY, "d00", "--to", "a1", "--why", "Another reason.").stderr
 
     left = annot("assessor", "leave", "a1", "--offline", *(["--to-adjudicator"] if contested else []))
     assert left.exit_code == 0
@@ -57,7 +55,7 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     assert ((QUERY, "d00") in sent) is contested
     assert (QUERY, "d08") in sent
     # Nothing is put before a person who has left.
-    gone = annot("adjudicate", "return", QUERY, "d01", "--to", "a1", "--why", WHY)
+    gone = annot("return", QUERY, "d01", "--to", "a1", "--why", WHY)
     assert gone.exit_code == 2
     assert "a1 has left the study" in gone.stderr
     assert "return it to a2" in gone.stderr
@@ -92,7 +90,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
 
     def put_back(why: str) -> None:
         """The command, at a time after the small study's."""
-        assert annot("adjudicate", "return", *pair, "--to", "a1", "--why", why).exit_code == 0
+        assert annot("return", *pair, "--to", "a1", "--why", why).exit_code == 0
         with open_store(ws.database_url) as store, store.begin() as session:
             rows = table(ReturnedRow)
             session.connection().execute(rows.update().values(returned_at="2035-01-01T00:00:00+00:00"))
@@ -103,7 +101,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
     assert [asked.pair for asked in last_for_now()] == [pair]
     assert decision() is None
     assert annot("status", "--json").data["waiting"] == 1
-    assert annot("adjudicate", "return", *pair, "--to", "a1", "--undo").exit_code == 0
+    assert annot("return", *pair, "--to", "a1", "--undo").exit_code == 0
     assert decision() == (3, "adjudicated")
 
     put_back("Once more.")

@@ -9,6 +9,7 @@ from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query
 from annot.measuring.folds.grouped import as_splits, grouped_folds
 from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
+from sklearn.model_selection import StratifiedGroupKFold
 
 FACETS = ("background", "method", "result")
 
@@ -34,6 +35,25 @@ def test_folds_hold_every_query_once_and_no_paper_twice(seed: int, count: int) -
         sizes = [Counter(query_id.split("-")[1] for query_id in fold)[facet] for fold in folds]
         assert max(sizes) - min(sizes) <= 2
     assert folds == grouped_folds(queries[::-1], copies=(), count=count, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_folds_are_as_even_as_those_of_scikit_learn(seed: int) -> None:
+    """Its StratifiedGroupKFold keeps groups whole too and evens out classes; ours also takes near-copies as one."""
+    queries = drawn(30)
+    theirs = StratifiedGroupKFold(3, shuffle=True, random_state=seed).split(
+        queries, [query.facet for query in queries], [query.paper_id for query in queries]
+    )
+    ours = grouped_folds(queries, copies=(), count=3, seed=seed)
+
+    def spread(folds: list[list[str]]) -> int:
+        """Queries of a facet that the fullest fold has more than the emptiest, over the facets."""
+        counts = [Counter(name.split("-")[1] for name in fold) for fold in folds]
+        return sum(max(of[facet] for of in counts) - min(of[facet] for of in counts) for facet in FACETS)
+
+    assert spread([list(fold) for fold in ours]) <= spread(
+        [[queries[at].query_id for at in test] for _, test in theirs]
+    )
 
 
 def test_seeds_draw_other_folds_and_too_few_papers_are_refused() -> None:

@@ -17,7 +17,7 @@ import tiny_models
 import topics
 from annot.base.records import Paper
 from annot.formats.trec import read_run
-from annot.ranking.systems.encoders import encode_documents, encode_in_context, encode_sentences
+from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder, open_text_encoder
 from annot.ranking.systems.matching import by_attention, by_transport
 from annot.ranking.systems.training.recipes import RECIPES
 from command_line import annot, annot_done
@@ -55,12 +55,13 @@ def accuracy(system: str, weights: Path, records: list[dict[str, Any]]) -> float
     right = 0
     sides = [record[name] for record in records for name in ("query", "positive", "negative")]
     if recipe.reads == "sentence":
-        vectors: Any = encode_sentences(weights, "cls", sides, advance=quietly)
+        vectors: Any = open_text_encoder(weights, "cls", device=None)(sides, quietly)
     else:
         papers = [Paper(one["paper_id"], one["title"], tuple(one["abstract"])) for one in sides]
-        vectors = (encode_documents if recipe.reads == "document" else encode_in_context)(
-            weights, papers, advance=quietly
-        )
+        if recipe.reads == "document":
+            vectors = open_paper_encoder(weights, "document", device=None, half=False, batch=32)(papers, quietly)
+        else:
+            vectors = encode_in_context(weights, papers, advance=quietly)
     for query, positive, negative in zip(vectors[::3], vectors[1::3], vectors[2::3], strict=True):
         if recipe.settings.loss == "softmax":
             scores = [query @ one for one in (positive, negative)]
@@ -125,12 +126,12 @@ import torch
 torch.set_num_threads(1)
 from annot.cli import main, output
 from annot.ranking.systems.training import loop
-taken = loop._step
-def step(number, *rest):
+taken = loop._Training.step
+def step(training, number):
     if number == {step}:
         os.kill(os.getpid(), signal.SIGKILL)
-    return taken(number, *rest)
-loop._step = step
+    return taken(training, number)
+loop._Training.step = step
 sys.argv = ["annot", *{arguments!r}]
 main.run()
 """

@@ -31,6 +31,10 @@ def quietly(_done: int, _total: int | None) -> None:
     pass
 
 
+def documents(folder: Path) -> np.ndarray:
+    return encoders.open_paper_encoder(folder, "document", device=None, half=False, batch=32)(PAPERS, quietly)
+
+
 def states(folder: Path, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """The last states of one text alone, and the pooler's output."""
     with torch.no_grad():
@@ -41,7 +45,7 @@ def states(folder: Path, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("reading", ["cls", "pooler", "mean"])
 def test_a_sentence_is_cut_and_pooled_as_named(folder: Path, reading: str) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    found = encoders.encode_sentences(folder, reading, TEXTS, advance=quietly)
+    found = encoders.open_text_encoder(folder, reading, device=None)(TEXTS, quietly)
     for text, row in zip(TEXTS, found, strict=True):
         plain = tokenizer(text, add_special_tokens=False)["input_ids"]
         tokens = [tokenizer.cls_token_id, *plain[:38], tokenizer.sep_token_id]
@@ -54,7 +58,7 @@ def test_a_sentence_is_cut_and_pooled_as_named(folder: Path, reading: str) -> No
 def test_a_sentence_transformers_folder_pools_as_it_says_itself(tmp_path: Path) -> None:
     folder = tiny_models.sentence_transformer(tmp_path / "st")
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    found = encoders.encode_sentences(folder, "own", TEXTS, advance=quietly)
+    found = encoders.open_text_encoder(folder, "own", device=None)(TEXTS, quietly)
     for text, row in zip(TEXTS, found, strict=True):
         plain = tokenizer(text, add_special_tokens=False)["input_ids"]
         all_, _ = states(folder, [tokenizer.cls_token_id, *plain[:10], tokenizer.sep_token_id])
@@ -63,7 +67,7 @@ def test_a_sentence_transformers_folder_pools_as_it_says_itself(tmp_path: Path) 
 
 def test_a_document_is_title_separator_and_abstract_without_spaces(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    found = encoders.encode_documents(folder, PAPERS, advance=quietly)
+    found = documents(folder)
     for paper, row in zip(PAPERS, found, strict=True):
         title = tokenizer(paper.title, add_special_tokens=False)["input_ids"]
         abstract = tokenizer(" ".join(paper.sentences), add_special_tokens=False)["input_ids"]
@@ -96,7 +100,7 @@ def test_a_sentence_in_context_is_the_mean_of_its_own_tokens(folder: Path) -> No
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="not readable as weights"):
-        encoders.encode_documents(tmp_path, PAPERS, advance=quietly)
+        documents(tmp_path)
 
 
 def test_a_bi_encoder_of_aspire_mixes_the_first_tokens_of_all_layers(folder: Path, tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_a_bi_encoder_of_aspire_mixes_the_first_tokens_of_all_layers(folder: Pat
     state["bert_encoder.embeddings.position_ids"] = torch.arange(40)[None]
     torch.save({**state, "bert_layer_weights.weight": weights}, mixed / "model_cur_best.pt")
     tokenizer = AutoTokenizer.from_pretrained(mixed)
-    found = encoders.encode_documents(mixed, PAPERS, advance=quietly)
+    found = documents(mixed)
     shares = np.exp(weights[0].numpy()) / np.exp(weights[0].numpy()).sum()
     for paper, row in zip(PAPERS, found, strict=True):
         text = paper.title + tokenizer.sep_token + " ".join(paper.sentences)
@@ -118,7 +122,7 @@ def test_a_bi_encoder_of_aspire_mixes_the_first_tokens_of_all_layers(folder: Pat
             layers = other(**given, output_hidden_states=True).hidden_states
         expected = sum(share * layer[0, 0].numpy() for share, layer in zip(shares, layers, strict=True))
         np.testing.assert_allclose(row, expected, atol=1e-5)
-    assert np.abs(found - encoders.encode_documents(folder, PAPERS, advance=quietly)).max() > 0.1
+    assert np.abs(found - documents(folder)).max() > 0.1
     torch.save({"model": weights}, mixed / "model_cur_best.pt")
     with pytest.raises(InputError, match=r"model_cur_best\.pt: not a checkpoint of Aspire's bi-encoder"):
-        encoders.encode_documents(mixed, PAPERS, advance=quietly)
+        documents(mixed)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tiny_models
 from annot.base.errors import AnnotError
-from annot.ranking.systems.encoders import encode_sentences
+from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
 
 PAYLOAD = """
@@ -102,7 +102,7 @@ def test_a_hostile_folder_of_sentence_transformers_runs_nothing(
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     with pytest.raises(AnnotError) as caught:
-        encode_sentences(folder, "own", ["we learn graphs ."], advance=lambda done, total: None)
+        open_text_encoder(folder, "own", device=None)
     assert str(folder) in caught.value.message
     assert not (folder / "ran").exists()
     assert not watched

@@ -48,7 +48,7 @@ def test_a_second_run_reads_kept_vectors_and_gives_the_same(
     study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {name: (study / f"exports/runs/{name}.run").read_bytes() for name in NAMES}
-    for name in ("encode_sentences", "encode_documents", "encode_in_context"):
+    for name in ("open_text_encoder", "open_paper_encoder", "encode_in_context"):
         monkeypatch.setattr(encoders, name, None)
     annot_done("run", *NAMES, folder=study)
     assert {name: (study / f"exports/runs/{name}.run").read_bytes() for name in NAMES} == before

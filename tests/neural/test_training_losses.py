@@ -10,7 +10,7 @@ import pytest
 import tiny_models
 import torch
 from annot.base.records import Paper
-from annot.ranking.systems.encoders import encode_documents, encode_in_context, sentence_encoder
+from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder, open_text_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.training import losses
 from annot.ranking.systems.training.examples import Example
@@ -44,6 +44,10 @@ BATCH = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_models.bert(tmp_path_factory.mktemp("models") / "bert", positions=80)
+
+
+def quietly(_done: int, _total: int | None) -> None:
+    pass
 
 
 def test_triplet_and_softmax_are_those_of_the_libraries(folder: Path, tmp_path: Path) -> None:
@@ -155,13 +159,12 @@ def distance_of(name: str, left: np.ndarray, right: np.ndarray, aligned: tuple[i
 def test_the_loss_of_a_batch_is_that_of_its_papers_read_by_what_runs_them(name: str, folder: Path) -> None:
     """Brute force over the vectors that `annot run` ranks with, for each of Aspire's systems."""
     recipe = recipe_of(name, margin=0.7)
-    align = sentence_encoder(folder, "cls", device="cpu")
+    align = open_text_encoder(folder, "cls", device="cpu")
     batch = Losses(recipe, (load(folder, "cpu"),), align)
     found = batch.of(BATCH, np.random.default_rng(0))
     assert found is not None
-    vectors = encode_in_context(folder, PAPERS, advance=lambda done, total: None)
-    own = [align(list(one.sentences)) for one in PAPERS]
-    said = [align(list(one)) for one in CONTEXTS]
+    vectors = encode_in_context(folder, PAPERS, advance=quietly)
+    own, said = ([align(texts, quietly) for texts in of] for of in ([one.sentences for one in PAPERS], CONTEXTS))
 
     def best(paper_at: int, context: int) -> int:
         return int((own[paper_at] @ said[context].T).max(axis=1).argmax())
@@ -189,7 +192,7 @@ def test_the_loss_of_a_batch_is_that_of_its_papers_read_by_what_runs_them(name: 
 
 def test_an_abstract_is_trained_on_the_vector_that_it_is_ranked_by(folder: Path) -> None:
     found = Losses(recipe_of("specter-cocite"), (load(folder, "cpu"),), None).of(BATCH, np.random.default_rng(0))
-    vectors = encode_documents(folder, PAPERS, advance=lambda done, total: None)
+    vectors = open_paper_encoder(folder, "document", device=None, half=False, batch=32)(PAPERS, quietly)
     gaps = [
         np.linalg.norm(vectors[query] - vectors[positive]) - np.linalg.norm(vectors[query] - vectors[negative])
         for query, positive, negative in ((0, 1, 3), (2, 3, 1))

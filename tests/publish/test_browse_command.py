@@ -98,7 +98,7 @@ def put_back(ws: Workspace, annot: Annot) -> Result:
     """A pair is put before its assessor again: it waits for an answer."""
     pair = some_pair(ws)
     assessor = annot("trace", *pair, "--json").data["given_to"][0][0]
-    return annot("adjudicate", "return", *pair, "--to", assessor, "--why", "Again.")
+    return annot("return", *pair, "--to", assessor, "--why", "Again.")
 
 
 def ask_again(ws: Workspace, annot: Annot) -> Result:

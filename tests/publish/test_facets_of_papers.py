@@ -15,6 +15,7 @@ import annot as library
 import numpy as np
 import pandas as pd
 import pytest
+from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, SHARE, Number
 from command_line import annot_done
 from judged_elsewhere import made_public
@@ -95,7 +96,7 @@ def ends(figures: pd.DataFrame) -> dict[str, tuple[float, float]]:
 
 def printed(low: float, high: float, *, precise: bool) -> str:
     """The interval as it is printed."""
-    return Number((low + high) / 2, COEFFICIENT, (low, high)).parts(precise=precise)[1]
+    return Number((low + high) / 2, COEFFICIENT, Interval(low, high, 0.95, "")).parts(precise=precise)[1]
 
 
 def test_the_intervals_are_those_of_papers(planted: Planted) -> None:
@@ -172,7 +173,7 @@ def test_grades_and_disputes_are_shares_by_paper(planted: Planted) -> None:
     middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
     half = t / (1 + t * t / worth) * math.sqrt(p * (1 - p) / worth + t * t / (4 * worth**2))
     assert (interval["low"], interval["high"]) == pytest.approx((middle - half, middle + half), rel=1e-6)
-    shown = Number(100 * p, SHARE, (100 * interval["low"], 100 * interval["high"])).parts(precise=False)[1]
+    shown = Number(p, SHARE, Interval(interval["low"], interval["high"], 0.95, "")).parts(precise=False)[1]
     assert shown in (planted.root / "exports" / "report.md").read_text(encoding="utf-8")
 
 

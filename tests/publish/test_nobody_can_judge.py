@@ -99,7 +99,7 @@ def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(
     refused = annot("qrels")
     assert refused.exit_code == 2
     assert "waits for another adjudicator: one could not judge it" in refused.stderr
-    assert sum(row["open"] for row in annot("adjudicate", "status", "--json").data) == given_up.total()
+    assert sum(row["open"] for row in annot("status", "--adjudication", "--json").data) == given_up.total()
 
 
 def test_where_the_assessors_agree_by_now_their_grade_stands(

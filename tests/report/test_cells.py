@@ -12,8 +12,8 @@ from annot.publishing.report.cells import (
     MEASURE,
     PERCENTAGE,
     SHARE,
-    Kind,
     Number,
+    Quantity,
     decimals,
     number,
     p_value,
@@ -100,4 +100,4 @@ def test_p_values_are_never_zero() -> None:
 
 
 def test_a_number_is_its_text_in_a_sentence() -> None:
-    assert f"{Number(1.25, Kind(2, 1))} hours" == "1.2 hours"
+    assert f"{Number(1.25, Quantity(2, 1))} hours" == "1.2 hours"

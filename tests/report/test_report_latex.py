@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from annot.publishing.report.cells import Kind, Number
+from annot.base.stats.values import Interval
+from annot.publishing.report.cells import Number, Quantity
 from annot.publishing.report.document import Answer, Document, Section, Table
 from annot.publishing.report.latex import escape, inline, latex
 from needs import unavailable
@@ -30,7 +31,7 @@ PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 
 def document(*, rows: int = 3, notes: tuple[str, ...] = ()) -> Document:
     """Three tables with hostile text everywhere: narrow, of many words, and wider than a page."""
-    wide = tuple(Number(at + 0.5, Kind(2, 2), (-at - 0.25, at + 0.75)) for at in range(9))
+    wide = tuple(Number(at + 0.5, Quantity(2, 2), Interval(-at - 0.25, at + 0.75, 0.95, "")) for at in range(9))
     return Document(
         title=f"Title {HOSTILE}\nsecond line \\end{{document}}",
         subtitle=LETTERS,

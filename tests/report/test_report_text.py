@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.stats.values import Interval
-from annot.publishing.report.cells import COEFFICIENT, Kind, number
+from annot.publishing.report.cells import COEFFICIENT, Quantity, number
 from annot.publishing.report.document import Table
 from annot.publishing.report.terminal import table_text, text_table, without_minus_zero
 
@@ -60,7 +60,9 @@ def test_no_line_is_longer_than_the_terminal_and_nothing_is_lost(columns: int, m
 
 def test_in_a_wide_terminal_a_row_is_a_line_and_a_number_stands_to_the_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    lines = text_table(("run", "measure"), [("one", number(3.14, Kind(2, 2))), ("another", number(10.5, Kind(2, 2)))])
+    lines = text_table(
+        ("run", "measure"), [("one", number(3.14, Quantity(2, 2))), ("another", number(10.5, Quantity(2, 2)))]
+    )
     assert lines.splitlines() == ["run      measure", "-------  -------", "one         3.14", "another    10.50"]
 
 

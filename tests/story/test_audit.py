@@ -122,10 +122,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert found(settled) == {}
     # Another account from now on, as the lead says: what the person answered under the first one stays theirs.
     another = settled.studio.account("audited-another")
-    annot_done("assessor", "account", "a2", another.email, folder=settled.folder)
+    annot_done("assessor", "change", "a2", "--account", another.email, folder=settled.folder)
     push.push(settled.workspace, dry_run=False, advance=quietly)
     assert found(settled) == {}
-    annot_done("assessor", "account", "a2", address_of("a2"), folder=settled.folder)
+    annot_done("assessor", "change", "a2", "--account", address_of("a2"), folder=settled.folder)
     push.push(settled.workspace, dry_run=False, advance=quietly)
     said = annot_done("check", "server", folder=settled.folder).stdout
     assert "3 projects" in said

@@ -63,7 +63,9 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     assert len(study.on_server("a3", "train-feedback")) == 4
     assert found(study) == {}
     # Another account, as the lead says, in the middle of the training.
-    annot_done("assessor", "account", "a3", study.studio.account("trials-another").email, folder=study.folder)
+    annot_done(
+        "assessor", "change", "a3", "--account", study.studio.account("trials-another").email, folder=study.folder
+    )
     train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
     assert found(study) == {}
 

@@ -279,15 +279,15 @@ def test_a_query_that_was_sent_and_nobody_answered_is_taken_back(
     assert [(one["there"], one["sent"]) for one in promised] == [(one["planned"], 0) for one in promised]
     pushed.judge("a1", {next(pair for pair in pushed.planned()["a1"] if pair[0] == begun): 2})
     before = {name: pushed.on_server(name) for name in ("a1", "a2")}
-    refused = annot("plan", "withdraw", "--query", begun, "--sent", folder=folder)
+    refused = annot("plan", "--withdraw", "--query", begun, "--sent", folder=folder)
     assert refused.exit_code == 2
     assert "answered by a1" in refused.stderr
     held = pushed.planned()
-    annot_done("plan", "withdraw", "--query", untouched, "--sent", "--dry-run", folder=folder)
+    annot_done("plan", "--withdraw", "--query", untouched, "--sent", "--dry-run", folder=folder)
     assert {name: pushed.on_server(name) for name in ("a1", "a2")} == before
     assert pushed.planned() == held
 
-    taken = annot_done("plan", "withdraw", "--query", untouched, "--sent", "--json", folder=folder).data
+    taken = annot_done("plan", "--withdraw", "--query", untouched, "--sent", "--json", folder=folder).data
     assert taken["assignments"] == sum(pair[0] == untouched for pairs in held.values() for pair in pairs)
     for name in ("a1", "a2"):
         assert {pair[0] for pair in pushed.planned()[name]} == {pair[0] for pair in held[name]} - {untouched}
@@ -305,7 +305,7 @@ def test_a_query_that_was_sent_and_nobody_answered_is_taken_back(
         deletes(gateway, project_id, task_ids)
 
     monkeypatch.setattr(Gateway, "delete_unanswered", answered_first)
-    refused = annot("plan", "withdraw", "--query", untouched, "--sent", folder=folder)
+    refused = annot("plan", "--withdraw", "--query", untouched, "--sent", folder=folder)
     assert refused.exit_code == 2
     assert f"{' '.join(late)}: answered by a2" in refused.stderr
     assert late in pushed.planned()["a2"]

@@ -68,7 +68,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
     first_dispute, second_dispute = in_dispute(study)
     study.judge("j1", {first_dispute: 2}, "adjudicate")
     annot_done("adjudicate", "pull", folder=study.folder)
-    annot_done("adjudicate", "return", *pairs[3], "--to", "a1", "--why", "Read it again.", folder=study.folder)
+    annot_done("return", *pairs[3], "--to", "a1", "--why", "Read it again.", folder=study.folder)
     before = counting(study)
     study.judge("a2", {pairs[half]: 0})
     backup = tmp_path / "study.tar.gz"

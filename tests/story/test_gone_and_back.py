@@ -54,22 +54,22 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
     assert annot_done("push", "--json", folder=study.folder).data["projects"][0]["sent"] == len(mine)
     pulled = annot_done("pull", "--json", folder=study.folder).data["assessors"]
     assert [(one["assessor"], one["judged"], one["changed"]) for one in pulled] == [("a1", 0, 0), ("a2", len(mine), 0)]
-    listed = annot_done("judgements", "withdrawn", "--json", folder=study.folder).data
+    listed = annot_done("answers", "list", "--json", folder=study.folder).data
     assert {(one["query_id"], one["doc_id"]) for one in listed} == set(mine)
     assert {(one["assessor"], one["counts"], one["why"]) for one in listed} == {
         ("a1", False, "withdrawn: its project was deleted")
     }
     # One is restored, and nothing but the word of the lead takes it away again.
     for _ in range(2):
-        annot_done("judgements", "restore", *mine[0], "--assessor", "a1", folder=study.folder)
+        annot_done("answers", "restore", *mine[0], "--assessor", "a1", folder=study.folder)
         annot_done("pull", "--accept-deletions", folder=study.folder)
         assert counting(study) == without | {(*mine[0], "a1"): whole[(*mine[0], "a1")]}
-    promised = annot_done("judgements", "restore", "--all", "--dry-run", "--json", folder=study.folder).data
-    done = annot_done("judgements", "restore", "--all", "--json", folder=study.folder).data
+    promised = annot_done("answers", "restore", "--all", "--dry-run", "--json", folder=study.folder).data
+    done = annot_done("answers", "restore", "--all", "--json", folder=study.folder).data
     assert len(promised["restored"]) == len(done["restored"]) == len(mine) - 1
     annot_done("pull", folder=study.folder)
     assert counting(study) == whole
-    assert annot_done("judgements", "withdrawn", "--json", folder=study.folder).data == []
+    assert annot_done("answers", "list", "--json", folder=study.folder).data == []
     assert "restored by the lead" in annot_done("trace", *mine[0], folder=study.folder).stdout
     with open_store(study.workspace.database_url) as store, store.read() as session:
         history = [one for one in judgements.read_history(session, *mine[0]) if one.record.assessor == "a1"]
@@ -91,7 +91,7 @@ def test_a_decision_that_is_gone_is_withdrawn_and_restored_like_a_judgement(comp
     assert (sent["sent"], sent["known"]) == (len(in_dispute(study)), 0)
     study.judge("j1", {in_dispute(study)[0]: 3}, "adjudicate")
     annot_done("adjudicate", "pull", folder=study.folder)
-    annot_done("judgements", "restore", "--all", "--assessor", "j1", folder=study.folder)
+    annot_done("answers", "restore", "--all", "--assessor", "j1", folder=study.folder)
     annot_done("adjudicate", "pull", folder=study.folder)
     assert counting(study) == complete.counting | {(*in_dispute(study)[0], "j1"): 3}
 
@@ -213,7 +213,7 @@ def test_a_listing_that_is_short_takes_nothing_away(
         assert counting(study) == complete.counting
     # Seen whole again, there is nothing to decide.
     annot_done("pull", folder=study.folder)
-    assert annot_done("judgements", "withdrawn", "--json", folder=study.folder).data == []
+    assert annot_done("answers", "list", "--json", folder=study.folder).data == []
     assert counting(study) == complete.counting
 
 

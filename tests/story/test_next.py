@@ -159,7 +159,7 @@ def test_what_is_next_leads_from_the_first_command_to_the_last(studio: Studio, t
 
     # A pair goes back to its assessor, and a pool grows.
     judged = lead.study.planned()["a1"]
-    returned = lead.types(f"annot adjudicate return {' '.join(judged[0])} --to a1 --why 'Read the candidate again.'")
+    returned = lead.types(f"annot return {' '.join(judged[0])} --to a1 --why 'Read the candidate again.'")
     lead.follows(returned, to="annot agreement")
     grown = lead.types("annot pool add --method lsa --depth 2 --grow")
     ready = lead.follows(grown, to="annot agreement")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.base.records import Assessor
 from annot.steps import pull
-from annot.steps.assessor_silent import silent
+from annot.steps.assessor import silent
 from annot.store import judgements, people
 from annot.store.database import open_store
 from command_line import annot, annot_done, difference, snapshot
@@ -31,7 +31,7 @@ def study(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two queries for a1, a2 and a3, with hidden repeats; a3 has not signed up, and nothing is sent."""
     folder = tmp_path_factory.mktemp("people") / "study"
     made = make_study(folder, studio, name="people-change", per_method=6, more_settings=REPEATS)
-    annot_done("plan", "withdraw", folder=folder)
+    annot_done("plan", "--withdraw", folder=folder)
     with open_store(made.workspace.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("a3", "not-yet@story.example.org", False)])
     annot_done("plan", folder=folder)
@@ -86,7 +86,7 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert set(sent) == {"a1", "a2"}
     assert "a3: the server has no such account" in said
     assert "not-yet" not in said
-    annot_done("assessor", "account", "a3", address_of("a3"), folder=folder)
+    annot_done("assessor", "change", "a3", "--account", address_of("a3"), folder=folder)
     sent, said = push(study)
     assert sent["a3"]["sent"] == len(sequence(study, "a3")) > 0
     assert [sent[name]["sent"] for name in ("a1", "a2")] == [0, 0]
@@ -99,19 +99,19 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     study.judge("a1", {third: 2})
     add_people(study.workspace, [("a4", False)])
     before = snapshot(folder)
-    refused = annot("assessor", "replace", "a1", "--by", "a4", folder=folder)
+    refused = annot("assessor", "leave", "a1", "--to", "a4", folder=folder)
     assert refused.exit_code == 2
     assert "1 answer(s) of a1 are not pulled yet" in refused.stderr
     assert "annot pull" in refused.stderr
     assert not difference(before, snapshot(folder))
     annot_done("pull", folder=folder)
     before = snapshot(folder)
-    promised = annot_done("assessor", "replace", "a1", "--by", "a4", "--dry-run", "--json", folder=folder).data
+    promised = annot_done("assessor", "leave", "a1", "--to", "a4", "--dry-run", "--json", folder=folder).data
     assert not difference(before, snapshot(folder))
 
     # The open pairs go to a4 in their order; the answered ones stay with a1.
     theirs = sequence(study, "a1")
-    done = annot_done("assessor", "replace", "a1", "--by", "a4", "--json", folder=folder).data
+    done = annot_done("assessor", "leave", "a1", "--to", "a4", "--json", folder=folder).data
     assert done == promised
     assert done["received"] == [{"assessor": "a4", "pairs": done["open"]}]
     assert sequence(study, "a1") == theirs[:3]
@@ -135,7 +135,7 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     before = snapshot(folder)
     sent, _ = push(study)
     assert all((one["sent"], one["updated"], one["withdrawn"]) == (0, 0, 0) for one in sent.values())
-    again = annot_done("assessor", "replace", "a1", "--by", "a4", "--json", folder=folder).data
+    again = annot_done("assessor", "leave", "a1", "--to", "a4", "--json", folder=folder).data
     assert (again["open"], again["received"]) == (0, [])
     assert not difference(before, snapshot(folder))
     grades = {(*first, 1, "a1"): 3, (*second, 1, "a1"): 1, (*third, 1, "a1"): 2}
@@ -199,8 +199,8 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert {one.assessor for one in later} >= {"a3", "a4"}
     assert not {"a1", "a2"} & {one.assessor for one in later}
     assert all(one.days == 20 for one in later)
-    told = annot_done("assessor", "silent", "--days", 0, folder=folder).stdout
-    assert "annot assessor replace a4 --by NAME" in told
+    told = annot_done("assessor", "list", "--silent", 0, folder=folder).stdout
+    assert "annot assessor leave a4 --to NAME" in told
 
 
 def test_the_account_of_a_person_with_answers_changes_by_its_own_command(study: Study, tmp_path: Path) -> None:
@@ -212,12 +212,12 @@ def test_the_account_of_a_person_with_answers_changes_by_its_own_command(study: 
     before = snapshot(copied.folder)
     refused = annot("assessor", "add", "a3", "--account", "a3-new@story.example.org", folder=copied.folder)
     assert refused.exit_code == 2
-    assert "annot assessor account a3 NEW" in refused.stderr
+    assert "annot assessor change a3 --account NEW" in refused.stderr
     assert "@" not in refused.stderr
-    taken = annot("assessor", "account", "a3", address_of("a4"), folder=copied.folder)
+    taken = annot("assessor", "change", "a3", "--account", address_of("a4"), folder=copied.folder)
     assert (taken.exit_code, "belongs to a4 already" in taken.stderr) == (2, True)
     assert not difference(before, snapshot(copied.folder))
-    annot_done("assessor", "account", "a3", "a3-new@story.example.org", folder=copied.folder)
+    annot_done("assessor", "change", "a3", "--account", "a3-new@story.example.org", folder=copied.folder)
     listed = {one["assessor"]: one for one in annot_done("assessor", "list", "--json", folder=copied.folder).data}
     assert listed["a3"]["account"] == "a3-new@story.example.org"
     assert listed["a3"]["account"] in annot_done("assessor", "list", folder=copied.folder).stdout

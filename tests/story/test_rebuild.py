@@ -98,7 +98,7 @@ def complete(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     settled = {tuple(task["data"]["pair_id"].split("/")): 1 for task in study.on_server("j1", "adjudicate")}
     study.judge("j1", settled, "adjudicate", settled_by="slip")
     annot_done("adjudicate", "pull", folder=folder)
-    annot_done("adjudicate", "return", *pairs[5], "--to", "a1", "--why", "Read it again.", folder=folder)
+    annot_done("return", *pairs[5], "--to", "a1", "--why", "Read it again.", folder=folder)
     annot_done("push", folder=folder)
     study.judge("a1", {(*pairs[5], "2"): 1})
     annot_done("pull", folder=folder)

@@ -49,7 +49,7 @@ def next_task(study: Study, name: str) -> dict[str, Any]:
 
 
 def returned_rows(annot: Callable[..., Result]) -> list[tuple[str, str, str, str | None]]:
-    rows = annot("adjudicate", "status", "--returned", "--json").data
+    rows = annot("status", "--returned", "--json").data
     return [(row["doc_id"], row["standing"], row["before"], row["after"]) for row in rows]
 
 
@@ -64,12 +64,12 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     before = {task["id"]: task for task in study.on_server("a1")}
     alpha = agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled
 
-    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY, "--dry-run").exit_code == 0
+    assert annot("return", *disputed, "--to", "a1", "--why", WHY, "--dry-run").exit_code == 0
     assert returned_rows(annot) == []
-    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
-    twice = annot("adjudicate", "return", *disputed, "--to", "a1", "--why", f" {WHY} ")
+    assert annot("return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
+    twice = annot("return", *disputed, "--to", "a1", "--why", f" {WHY} ")
     assert (twice.exit_code, "nothing changed" in twice.stdout) == (0, True)
-    assert annot("adjudicate", "return", *agreed, "--to", "a1", "--why", "The facet is another one.").exit_code == 0
+    assert annot("return", *agreed, "--to", "a1", "--why", "The facet is another one.").exit_code == 0
     assert returned_rows(annot) == [
         (disputed[1], "not sent yet", "1", None),
         (agreed[1], "not sent yet", "0", None),
@@ -133,20 +133,18 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     looked = read_snapshot(study.workspace).outcome
     assert looked.repeats == ()
     # The same reason again is the same command, also when it is answered; another one returns the pair once more.
-    assert "nothing changed" in annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).stdout
+    assert "nothing changed" in annot("return", *disputed, "--to", "a1", "--why", WHY).stdout
 
     # Taken back: the task leaves the project, and the first answer counts.
-    assert annot("adjudicate", "return", *agreed, "--to", "a1", "--undo").exit_code == 0
-    assert "nothing changed" in annot("adjudicate", "return", *agreed, "--to", "a1", "--undo").stdout
+    assert annot("return", *agreed, "--to", "a1", "--undo").exit_code == 0
+    assert "nothing changed" in annot("return", *agreed, "--to", "a1", "--undo").stdout
     assert annot("push").exit_code == 0
     assert len(study.on_server("a1")) == len(before) + 1
     assert annot("push").exit_code == 0
     assert annot("pull").stderr.count("ignored") == 0
     assert annot("status", "--json").data["waiting"] == 0
     # And it can be returned after that; what an adjudicator gets in the end are the answers that stand.
-    assert (
-        annot("adjudicate", "return", *again, "--to", "a2", "--why", "Only the query's method counts.").exit_code == 0
-    )
+    assert annot("return", *again, "--to", "a2", "--why", "Only the query's method counts.").exit_code == 0
     annot("push")
     study.answer("a2", next_task(study, "a2")["id"], 3)
     annot("pull")
@@ -161,7 +159,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
 
     # So can a pair that is settled: its decision stands no longer, and the adjudicator gets it again as another task.
-    assert annot("adjudicate", "return", *settled, "--to", "a1", "--why", "Is it the same method?").exit_code == 0
+    assert annot("return", *settled, "--to", "a1", "--why", "Is it the same method?").exit_code == 0
     assert "returned to a1, who has not answered yet" in annot("qrels").stderr
     annot("push")
     study.answer("a1", next_task(study, "a1")["id"], 3)
@@ -181,7 +179,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert [sorted(grade for _, grade in one["grades"]) for one in views] == [[1, 2], [2, 3]]
 
     # Whoever leaves with a returned pair unanswered blocks nothing: the next push withdraws the task.
-    assert annot("adjudicate", "return", *agreed, "--to", "a2", "--why", "Read the candidate again.").exit_code == 0
+    assert annot("return", *agreed, "--to", "a2", "--why", "Read the candidate again.").exit_code == 0
     assert annot("push").exit_code == 0
     assert annot("status", "--json").data["waiting"] == 1
     tasks = len(study.on_server("a2"))
@@ -207,7 +205,7 @@ def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: St
         ),
         encoding="utf-8",
     )
-    back = ("adjudicate", "return", "--file", "back.csv")
+    back = ("return", "--file", "back.csv")
     promised = annot(*back, "--dry-run", "--json")
     assert returned_rows(annot) == []
     done = annot(*back, "--json")
@@ -245,7 +243,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     disputed, *_, unjudged = sorted(study.planned()["a1"])
 
     def refused(pair: Pair, to: str, *more: str, why: str = WHY) -> str:
-        result = annot("adjudicate", "return", *pair, "--to", to, *(more or ("--why", why)))
+        result = annot("return", *pair, "--to", to, *(more or ("--why", why)))
         assert result.exit_code == 2
         assert result.stdout == ""
         return result.message()
@@ -259,7 +257,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     assert "must not see" in refused(disputed, "a1", why="Why not 2, as A2 has it?")
     assert "must not see" in refused(disputed, "a1", why="tell a2@story.example.org")
     assert "was not returned to a1" in refused(disputed, "a1", "--undo")
-    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
+    assert annot("return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
     assert "waits for" in refused(disputed, "a1", why="And the title.")
 
     # A batch is a table; one wrong row, and no pair of it goes back.
@@ -271,17 +269,17 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
 
     _, _, third, fourth, *_ = sorted(study.planned()["a1"])
     file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""), (*third, "a1", "Again."))
-    assert "back.csv:5: " in annot("adjudicate", "return", "--file", "back.csv").message()
+    assert "back.csv:5: " in annot("return", "--file", "back.csv").message()
     file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""))
-    result = annot("adjudicate", "return", "--file", "back.csv")
+    result = annot("return", "--file", "back.csv")
     assert result.exit_code == 2
     assert "back.csv:3: " in result.message()
     assert "a2 has not judged it" in result.message()
     assert "back.csv:4: the reason has 0 characters" in result.message()
     file_of()
-    assert "no pair in it" in annot("adjudicate", "return", "--file", "back.csv").message()
-    assert "not there" in annot("adjudicate", "return", "--file", "no.csv").message()
-    assert annot("adjudicate", "return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
-    assert annot("adjudicate", "return", *third).exit_code == 2
+    assert "no pair in it" in annot("return", "--file", "back.csv").message()
+    assert "not there" in annot("return", "--file", "no.csv").message()
+    assert annot("return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
+    assert annot("return", *third).exit_code == 2
     with closing(sqlite3.connect(study.folder / "annot.db")) as database:
         assert database.execute("SELECT count(*), max(occasion) FROM returned").fetchone() == (1, 2)

@@ -185,12 +185,12 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
         assert "is the server of nobody in this study" in refused.message()
-    taken = run(first, "assessor", "server", "a1", "--url", second.studio.url)
+    taken = run(first, "assessor", "change", "a1", "--server", second.studio.url)
     assert taken.exit_code == 2
     assert "is the server of a2" in taken.message()
     # Another address of the same server: what is there tells whose it is.
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", second.studio.token)
-    shared = run(first, "assessor", "server", "a1", "--url", second.studio.url.replace("127.0.0.1", "localhost"))
+    shared = run(first, "assessor", "change", "a1", "--server", second.studio.url.replace("127.0.0.1", "localhost"))
     assert shared.exit_code == 3
     assert "is also the server of a2" in shared.message()
     assert len(first.listed_projects()) == there
@@ -202,11 +202,11 @@ def test_a_server_elsewhere_is_reached_by_an_address_and_a_token_that_stay_here(
     first, judge = at("a1"), at("j1")
     elsewhere = judge.studio.url.replace("127.0.0.1", "localhost")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", judge.studio.token)
-    annot_done("assessor", "server", "j1", "--url", elsewhere, folder=first.folder)
+    annot_done("assessor", "change", "j1", "--server", elsewhere, folder=first.folder)
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     kept = studio_folder(first.workspace, "j1") / "elsewhere.json"
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert elsewhere in annot_done("assessor", "server", "j1", folder=first.folder).stdout
+    assert elsewhere in annot_done("assessor", "change", "j1", folder=first.folder).stdout
     settled = counting(first)
     task = judge.on_server("j1", "adjudicate")[0]
     key = task["data"]["pair_id"]

@@ -38,37 +38,39 @@ WRONG: dict[str, Wrong] = {
     "assessor add: another account where answers stand": Wrong(
         "assessor add",
         "a1 --account b1@demo.example.org",
-        ("a1 has another account", "annot assessor account"),
+        ("a1 has another account", "annot assessor change"),
         "judged",
     ),
     "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
-    "assessor account: unknown": Wrong(
-        "assessor account", "a7 x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
+    "assessor change: unknown": Wrong(
+        "assessor change", "a7 --account x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
     ),
-    "assessor account: another one's": Wrong(
-        "assessor account", "a1 a2@demo.example.org", ("belongs to a2 already",), "planned"
+    "assessor change: another one's": Wrong(
+        "assessor change", "a1 --account a2@demo.example.org", ("belongs to a2 already",), "planned"
     ),
-    "assessor server: one server for all": Wrong(
-        "assessor server", "a1 --url https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
+    "assessor change: one server for all": Wrong(
+        "assessor change", "a1 --server https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
     ),
-    "assessor server: unknown": Wrong("assessor server", "a7", ("assessor 'a7': not known",), "planned", isolated),
-    "assessor server: none yet": Wrong(
-        "assessor server", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
+    "assessor change: the server of somebody unknown": Wrong(
+        "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
     ),
-    "assessor server: no address": Wrong(
-        "assessor server", "a1 --url here", ("--url here: expected an address such as",), "planned", isolated
+    "assessor change: none yet": Wrong(
+        "assessor change", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
     ),
-    "assessor server: no token": Wrong(
-        "assessor server",
-        f"a1 --url {NOWHERE}",
+    "assessor change: no address": Wrong(
+        "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated
+    ),
+    "assessor change: no token": Wrong(
+        "assessor change",
+        f"a1 --server {NOWHERE}",
         ("LABEL_STUDIO_API_KEY is no token",),
         "planned",
         isolated,
         exit_code=3,
     ),
-    "assessor server: server down": Wrong(
-        "assessor server",
-        " ".join(("a1", *DOWN)),
+    "assessor change: server down": Wrong(
+        "assessor change",
+        f"a1 --server {NOWHERE} --api-key not-a-real-token",
         (f"no server answers at {NOWHERE}",),
         "planned",
         isolated,
@@ -81,20 +83,20 @@ WRONG: dict[str, Wrong] = {
         "push", " ".join(DOWN), ("is the server of nobody in this study", "leave out --url"), "planned", isolated
     ),
     "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
-    "assessor account: no address": Wrong("assessor account", "a1 someone", ("expected an e-mail address",), "planned"),
-    "assessor replace: by themselves": Wrong(
-        "assessor replace", "a1 --by a1", ("found the person who leaves, expected another",), "planned"
+    "assessor change: no e-mail address": Wrong(
+        "assessor change", "a1 --account someone", ("expected an e-mail address",), "planned"
     ),
-    "assessor replace: by an adjudicator": Wrong(
-        "assessor replace", "a1 --by j1", ("an adjudicator, expected", "adjudicator_may_assess"), "planned"
+    "assessor leave: by themselves": Wrong(
+        "assessor leave", "a1 --to a1", ("found the person who leaves, expected another",), "planned"
     ),
-    "assessor replace: by somebody unknown": Wrong(
-        "assessor replace", "a1 --by a9", ("--by 'a9': not known",), "planned"
+    "assessor leave: by an adjudicator": Wrong(
+        "assessor leave", "a1 --to j1", ("an adjudicator, expected", "adjudicator_may_assess"), "planned"
     ),
-    "assessor replace: by somebody who left": Wrong(
-        "assessor replace",
-        "a1 --by a2",
-        ("--by a2: has left, too", "annot assessor add"),
+    "assessor leave: by somebody unknown": Wrong("assessor leave", "a1 --to a9", ("--to 'a9': not known",), "planned"),
+    "assessor leave: by somebody who left": Wrong(
+        "assessor leave",
+        "a1 --to a2",
+        ("--to a2: has left, too", "annot assessor add"),
         "planned",
         sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
     ),
@@ -111,52 +113,52 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
-    "assessor silent: days that are none": Wrong("assessor silent", "--days -1", ("--days",)),
+    "assessor list: days that are none": Wrong("assessor list", "--silent -1", ("--silent",)),
     "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
-    "guidelines: unknown facet": Wrong("guidelines show", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
     "guidelines: none for a facet of one's own": Wrong(
-        "guidelines show",
+        "guidelines",
         "claim",
         ("guidelines/claim.md: not in the study",),
         spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
     ),
     "guidelines: too long a definition": Wrong(
-        "guidelines show",
+        "guidelines",
         "method",
         ("guidelines/method.md", "200 characters, expected 1 to 140"),
         spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
     ),
     "guidelines: empty": Wrong(
-        "guidelines show", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
+        "guidelines", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
     ),
     "guidelines: not UTF-8": Wrong(
-        "guidelines show",
+        "guidelines",
         "method",
         ("guidelines/method.md", "UTF-8"),
         spoil=write("guidelines/method.md", b"# M\n\n\xff\n"),
     ),
     "guidelines: a template with a wrong tag": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("templates/judge.xml.j2:1:", "correct the template"),
         spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
     ),
     "guidelines: a template with an unknown name": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("templates/judge.xml.j2:2:", "'grads' is undefined"),
         spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
     ),
     "guidelines: a template that is no XML": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("judge.xml.j2", "not a valid labelling configuration"),
         spoil=write("templates/judge.xml.j2", "<View>"),
     ),
     "guidelines: a control for nothing": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("judge.xml.j2", "nowhere"),
         spoil=write(
@@ -166,13 +168,13 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "guidelines: a screen without the rating": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
         spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
     ),
     "guidelines: a key that serves twice": Wrong(
-        "guidelines show",
+        "guidelines",
         "method --screen",
         ("judge.xml.j2", "the key '0' serves 2 choices"),
         spoil=write(
@@ -182,7 +184,7 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "guidelines: a template that is not UTF-8": Wrong(
-        "guidelines show", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
+        "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
     "comments: a day that is none": Wrong(
         "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
@@ -206,10 +208,10 @@ WRONG: dict[str, Wrong] = {
         "planned",
     ),
     "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
-    "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
-    "plan withdraw: sent": Wrong(
-        "plan withdraw",
-        "",
+    "plan: withdrawn, nothing is planned": Wrong("plan", "--withdraw", ("nothing is planned",), "pooled"),
+    "plan: withdrawn, sent": Wrong(
+        "plan",
+        "--withdraw",
         ("were sent to a1",),
         "planned",
         sql(
@@ -218,14 +220,23 @@ WRONG: dict[str, Wrong] = {
             "GROUP BY query_id, doc_id",
         ),
     ),
-    "plan simulate: unknown coefficient": Wrong(
-        "plan simulate", "--coefficient alpha_ordinl", ("did you mean 'alpha_ordinal'?",), "settled"
+    "forecast: unknown coefficient": Wrong(
+        "forecast", "--design --coefficient alpha_ordinl", ("did you mean 'alpha_ordinal'?",), "settled"
     ),
-    "plan simulate: nobody": Wrong("plan simulate", "--assessors 0", ("--assessors",), "settled"),
-    "plan simulate: more for a pair than there are": Wrong(
-        "plan simulate", "--assessors 2 --per-pair 3", ("2", "3"), "settled"
+    "forecast: nobody": Wrong("forecast", "--design --assessors 0", ("--assessors",), "settled"),
+    "forecast: more for a pair than there are": Wrong(
+        "forecast", "--design --assessors 2 --per-pair 3", ("2", "3"), "settled"
     ),
-    "plan simulate: no judgements": Wrong("plan simulate", "", ("no pilot", "and pull"), "planned"),
+    "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "and pull"), "planned"),
+    "forecast: an option of another": Wrong(
+        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds: expected with --pools only",), "judged"
+    ),
+    "forecast: both": Wrong("forecast", "--design --pools", ("expected one of --design and --pools",), "judged"),
+    "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent: expected with --withdraw only",), "planned"),
+    "assessor change: two things": Wrong(
+        "assessor change", "a1 --account x@y.org --server z", ("expected one of --account and --server",), "planned"
+    ),
+    "status: two things": Wrong("status", "--page --returned", ("expected one of --page",), "judged"),
     "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
     "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
@@ -342,28 +353,26 @@ WRONG: dict[str, Wrong] = {
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
     "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
-    "judgements withdrawn: as two things": Wrong(
-        "judgements withdrawn", "--json --csv", ("expected one of them",), "judged"
+    "answers list: as two things": Wrong("answers list", "--json --csv", ("expected one of them",), "judged"),
+    "answers restore: nothing named": Wrong(
+        "answers restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"
     ),
-    "judgements restore: nothing named": Wrong(
-        "judgements restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"
+    "answers restore: both": Wrong(
+        "answers restore", "fic0407-background fic0101 --all", ("expected QUERY DOC",), "judged"
     ),
-    "judgements restore: both": Wrong(
-        "judgements restore", "fic0407-background fic0101 --all", ("expected QUERY DOC",), "judged"
+    "answers restore: a stranger": Wrong(
+        "answers restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
     ),
-    "judgements restore: a stranger": Wrong(
-        "judgements restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
-    ),
-    "judgements restore: unknown query": Wrong(
-        "judgements restore",
+    "answers restore: unknown query": Wrong(
+        "answers restore",
         "fic0407-backgruond fic0101 --assessor a1",
         ("did you mean 'fic0407-background'?",),
         "judged",
     ),
-    "judgements restore: nothing to restore": Wrong(
-        "judgements restore",
+    "answers restore: nothing to restore": Wrong(
+        "answers restore",
         "fic0407-background fic9999 --assessor a1",
-        ("a1: no answer to fic0407-background fic9999", "annot judgements withdrawn"),
+        ("a1: no answer to fic0407-background fic9999", "annot answers list"),
         "judged",
     ),
 }

@@ -170,8 +170,8 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         engine_run,
     ),
-    "pool design: no rankings": Wrong(
-        "pool design", "", ("pools/rankings/manifest.json: not there yet", "annot pool"), "queried"
+    "forecast: no rankings": Wrong(
+        "forecast", "--pools", ("pools/rankings/manifest.json: not there yet", "annot pool"), "queried"
     ),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"

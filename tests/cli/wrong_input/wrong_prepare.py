@@ -277,7 +277,7 @@ WRONG: dict[str, Wrong] = {
     "query remove: planned": Wrong(
         "query remove",
         "fic0407-background",
-        ("planned assignment(s) stand on them", "annot plan withdraw --query fic0407-background"),
+        ("planned assignment(s) stand on them", "annot plan --withdraw --query fic0407-background"),
         "planned",
     ),
     "query remove: judged": Wrong(

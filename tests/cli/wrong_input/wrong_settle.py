@@ -46,7 +46,6 @@ WRONG: dict[str, Wrong] = {
     "adjudicate pull: server down": Wrong(
         "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
     ),
-    "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
         "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
@@ -79,14 +78,14 @@ WRONG: dict[str, Wrong] = {
     "substudy push: unknown view": Wrong("substudy push", "--view fulll", ("did you mean 'full'?",), "settled"),
     "substudy pull: unknown view": Wrong("substudy pull", "--view both", ("view 'both': not known",), "settled"),
     "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
-    "adjudicate return: not their pair": Wrong(
-        "adjudicate return",
+    "return: not their pair": Wrong(
+        "return",
         "fic0407-background fic0101 --to j1 --why Again.",
         ("not of j1", "it is of a1, a3"),
         "judged",
     ),
-    "adjudicate return: a table without reasons": Wrong(
-        "adjudicate return",
+    "return: a table without reasons": Wrong(
+        "return",
         "--file mine.csv",
         ("mine.csv", "found no column 'to'", "found no column 'why'"),
         "judged",

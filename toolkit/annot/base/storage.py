@@ -6,6 +6,7 @@ list, and `about.json` with the kind, the facts and the hashes, the last of them
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
@@ -24,7 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import BusyError, InputError, MissingInput
 
 ABOUT = "about.json"
 Array = NDArray[Any]
@@ -282,3 +283,18 @@ def _lines(path: Path) -> tuple[str, ...]:
     # Not splitlines, nor universal newlines: a string may hold any character but the line feed.
     with path.open(encoding="utf-8", newline="\n") as file:
         return tuple(file.read().split("\n")[:-1])
+
+
+@contextmanager
+def held_alone(lock: Path, *, busy: str, hint: str) -> Iterator[None]:
+    """Hold a file for this process alone; the operating system lets it go when that ends.
+
+    Raises BusyError, with these words, when another process holds it.
+    """
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(busy, hint=hint) from None
+        yield

@@ -128,7 +128,8 @@ class NamesOrVerb(Verbs):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
         told, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        words = list(told.get(names) or ())
+        given = told.get(names) or ()
+        words = [given] if isinstance(given, str) else list(given)
         if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)

@@ -9,7 +9,6 @@ from annot.cli.options import (
     ClusterOption,
     DryRunOption,
     GrowOption,
-    HourlyRateOption,
     argument,
     file_names,
     flag,
@@ -173,27 +172,6 @@ def pool_add(
             )
     # All pools where nothing was added.
     return Answer(grown, table("pool.added", [one for one in grown.pools if one.added] or grown.pools), grown.notes)
-
-
-@command("pool design", csv=True)
-def pool_design(
-    ws: "Workspace",
-    depth: Annotated[
-        list[int] | None, option("Documents of each method; may be repeated.", shown="several", min=1)
-    ] = None,
-    mode: Annotated[str | None, recorded("round-robin, blocks or depth.")] = None,
-    hourly_rate: HourlyRateOption = None,
-    seconds: Annotated[
-        float | None, option("What a judgement takes.", shown="learnt from the judgements there are", min=0.1)
-    ] = None,
-) -> Answer:
-    """Print what pools of other depths would hold and cost: sizes, pairs, hours of judging; from pools/rankings/."""
-    from annot.steps import pool_design as step
-
-    ws = ws.replaced("forecast", hourly_rate=hourly_rate)
-    with progress("comparing papers") as advance:
-        designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
-    return Answer(designed, step.describe(designed))
 
 
 @command("pool show", csv=True)

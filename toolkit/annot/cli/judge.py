@@ -3,19 +3,29 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
+from annot.cli.options import (
+    DryRunOption,
+    GrowOption,
+    HourlyRateOption,
+    argument,
+    flag,
+    only_with,
+    option,
+    recorded,
+    setting,
+)
 from annot.cli.output import Answer, progress, table, told
 from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("guidelines", help="Print what assessors are told, and check that it fits the study.")
 
-
-@command("guidelines show")
-def guidelines_show(
+@command("guidelines")
+def guidelines(
     ws: "Workspace",
     facet: Annotated[
         str, argument("A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training.")
@@ -26,9 +36,9 @@ def guidelines_show(
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines show adjudication` is what adjudicators read first, `annot guidelines show labels` what those read
-    who correct labels. `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines
-    show sources` compares the guidelines with those of CSFCube point by point.
+    `annot guidelines adjudication` is what adjudicators read first, `annot guidelines labels` what those read who
+    correct labels. `annot guidelines queries` says how query papers are rated and chosen. `annot guidelines sources`
+    compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 
@@ -46,7 +56,7 @@ RepeatsOption = Annotated[
 PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
 
 
-@command("plan")
+@command("plan", server=True)
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
@@ -60,16 +70,33 @@ def plan_make(
     ] = None,
     seed: Annotated[int | None, recorded("Seed of the plan.", min=0)] = None,
     grow: GrowOption = False,
+    withdraw: Annotated[
+        bool, flag("--withdraw", "Instead, remove from the plan the pairs that were never sent, to draw it again.")
+    ] = False,
+    sent: Annotated[
+        bool,
+        flag(
+            "--sent",
+            "With --withdraw: also take back the named queries that were sent, if they have no answer yet; their tasks "
+            "are deleted from Label Studio.",
+        ),
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the plan: who judges which pairs, in which order; prints how many each.
 
     Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
-    and after a push with --grow only.
+    and after a push with --grow only. `annot plan --withdraw` takes back what was not sent.
     """
     from annot.base.templating import counted
     from annot.steps import plan as step
 
+    if withdraw:
+        only_with("a plan that is written", repeats=repeats, share=share, seed=seed, grow=grow)
+        count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
+        text = f"{counted(count, 'assignment')} withdrawn"
+        return Answer({"assignments": count}, text)
+    only_with("--withdraw", sent=sent)
     made = step.make(
         ws.replaced("judging", repeats=repeats),
         queries=tuple(queries or ()),
@@ -80,55 +107,6 @@ def plan_make(
     )
     text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
-
-
-@command("plan withdraw", server=True)
-def plan_withdraw(
-    ws: "Workspace",
-    queries: PlannedQueriesOption = None,
-    sent: Annotated[
-        bool, flag("--sent", "Also take back the named queries that were sent, if they have no answer yet.")
-    ] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Remove from the plan the pairs that were never sent, so that it can be drawn again.
-
-    With --sent, the tasks of the named queries are deleted from Label Studio, too. It is asked first, and again just
-    before the tasks are deleted: a query with an answer stays.
-    """
-    from annot.base.templating import counted
-    from annot.steps import plan_withdraw as step
-
-    count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
-    return Answer({"assignments": count}, f"{counted(count, 'assignment')} withdrawn")
-
-
-@command("plan simulate")
-def plan_simulate(
-    ws: "Workspace",
-    design_queries: Annotated[
-        int | None, option("Queries of the design.", "--queries", shown="those of the study", min=1)
-    ] = None,
-    per_method: Annotated[int | None, recorded("New documents each method draws.", min=1)] = None,
-    assessors: Annotated[int | None, option("Assessors of the design.", shown="those of the study", min=1)] = None,
-    per_pair: Annotated[int | None, setting("Assessors of each pair.", min=1)] = None,
-    repeats: RepeatsOption = None,
-    hourly_rate: HourlyRateOption = None,
-    dispute_seconds: DisputeSecondsOption = None,
-    coefficient: Annotated[
-        str, option("Whose interval is forecast, as `annot agreement --json` has it.")
-    ] = "alpha_ordinal",
-    seed: Annotated[int | None, setting("Seed of the simulation.", min=0)] = None,
-) -> Answer:
-    """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
-    from annot.steps import plan_simulate as step
-
-    ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats)
-    ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds).replaced(seed=seed)
-    found = step.simulate(
-        ws, queries=design_queries, assessors=assessors, per_method=per_method, coefficient=coefficient
-    )
-    return Answer(found, step.describe(found))
 
 
 @command("push", server=True)
@@ -156,8 +134,27 @@ def push(
 def status(
     ws: "Workspace",
     page: Annotated[bool, flag("--page", "Also write a page with each person's progress, for a browser.")] = False,
+    adjudication: Annotated[
+        bool, flag("--adjudication", "Instead, count by query the pairs agreed, disputed, adjudicated and open.")
+    ] = False,
+    returned: Annotated[
+        bool, flag("--returned", "Instead, list the pairs that were returned to an assessor, and what came of them.")
+    ] = False,
 ) -> Answer:
     """Print how far the study is, from what has been pulled."""
+    if page + adjudication + returned > 1:
+        raise typer.BadParameter("expected one of --page, --adjudication and --returned")
+    if adjudication:
+        from annot.steps import adjudicate
+
+        settled = adjudicate.status(ws)
+        return Answer(settled, table("status.queries", settled), table="status --adjudication")
+    if returned:
+        from annot.steps import returns
+
+        back = returns.listing(ws)
+        text = table("status.returned", back) if back else "no pair was returned"
+        return Answer(back, text, returns.notes(back), table="status --returned")
     from annot.steps import status as step
 
     found = step.status(ws)
@@ -165,27 +162,114 @@ def status(
     return Answer(found, told("status", found=found), notes)
 
 
-@command("forecast")
+@command("forecast", csv=True)
 def forecast(
     ws: "Workspace",
     all_queries: Annotated[bool, flag("--all", "Every query, not only those under way.")] = False,
+    design: Annotated[
+        bool, flag("--design", "Instead, forecast a whole study: its hours, cost and agreement interval.")
+    ] = False,
+    pools: Annotated[
+        bool, flag("--pools", "Instead, forecast pools of other depths: their sizes, pairs, hours and cost.")
+    ] = False,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
+    design_queries: Annotated[
+        int | None, option("With --design: its queries.", "--queries", shown="those of the study", min=1)
+    ] = None,
+    per_method: Annotated[int | None, recorded("With --design: new documents each method draws.", min=1)] = None,
+    assessors: Annotated[int | None, option("With --design: its assessors.", shown="those of the study", min=1)] = None,
+    per_pair: Annotated[int | None, setting("With --design: assessors of each pair.", min=1)] = None,
+    repeats: Annotated[
+        float | None, setting("With --design: share of an assessor's pairs that come again.", min=0.0, max=0.5)
+    ] = None,
+    coefficient: Annotated[
+        str | None,
+        option("With --design: whose interval, as `annot agreement --json` has it.", shown="alpha_ordinal"),
+    ] = None,
+    seed: Annotated[int | None, setting("With --design: seed of the simulation.", min=0)] = None,
+    depth: Annotated[
+        list[int] | None,
+        option("With --pools: documents of each method; may be repeated.", shown="several", min=1),
+    ] = None,
+    mode: Annotated[str | None, recorded("With --pools: round-robin, blocks or depth.")] = None,
+    seconds: Annotated[
+        float | None,
+        option("With --pools: what a judgement takes.", shown="learnt from the judgements there are", min=0.1),
+    ] = None,
 ) -> Answer:
-    """Print pace, grades and agreement so far, finish date, hours and cost, from what has been pulled."""
+    """Print pace, grades and agreement so far, finish date, hours and cost, from what has been pulled.
+
+    --design forecasts a study of other sizes from the judgements so far, --pools the pools of other depths from the
+    rankings in pools/rankings/.
+    """
     from annot.steps import forecast as step
 
-    seen = step.forecast(ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds))
+    if design and pools:
+        raise typer.BadParameter("expected one of --design and --pools")
+    if not design:
+        only_with("--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair)
+        only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed)
+    if not pools:
+        only_with("--pools", depth=depth, mode=mode, seconds=seconds)
+    if design or pools:
+        only_with("a forecast of the study under way", all=all_queries)
+    ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
+    if design:
+        ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats).replaced(seed=seed)
+        simulated = step.design(
+            ws,
+            queries=design_queries,
+            assessors=assessors,
+            per_method=per_method,
+            coefficient=coefficient or "alpha_ordinal",
+        )
+        return Answer(simulated, step.describe_design(simulated), table="forecast --design")
+    if pools:
+        only_with("a forecast of adjudication", dispute_seconds=dispute_seconds)
+        with progress("comparing papers") as advance:
+            drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
+        return Answer(drawn, step.describe_pools(drawn), table="forecast --pools")
+    seen = step.forecast(ws)
     return Answer(seen, step.describe(seen, all_queries=all_queries))
 
 
-group("judgements", help="List answers that the server no longer has, or make them count again.")
+@command("return")
+def return_pairs(
+    ws: "Workspace",
+    query_id: Annotated[str | None, argument("A query.")] = None,
+    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
+    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
+    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
+    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
+    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
+
+    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
+    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. If one row
+    of a file is wrong, nothing goes back. `annot status --returned` lists what came of it.
+    """
+    from annot.steps import returns as step
+
+    if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
+        changes = step.change(ws, file, undo=undo, dry_run=dry_run)
+    elif file is None and query_id is not None and doc_id is not None and to is not None:
+        pair = (query_id, doc_id)
+        changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
+    else:
+        raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
+    return Answer(changes, step.describe(changes, undo=undo))
 
 
-@command("judgements withdrawn", csv=True)
-def judgements_withdrawn(ws: "Workspace") -> Answer:
+group("answers", help="List answers that the server no longer has, or make them count again.")
+
+
+@command("answers list", csv=True)
+def answers_list(ws: "Workspace") -> Answer:
     """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
-    from annot.steps import judgements as step
+    from annot.steps import answers as step
 
     found = step.withdrawn(ws)
     text = (
@@ -196,20 +280,20 @@ def judgements_withdrawn(ws: "Workspace") -> Answer:
     return Answer(found, text)
 
 
-@command("judgements restore", alone=True)
-def judgements_restore(
+@command("answers restore", alone=True)
+def answers_restore(
     ws: "Workspace",
     query: Annotated[str | None, argument("The query of the pair.")] = None,
     doc: Annotated[str | None, argument("The document of the pair.")] = None,
     assessor: Annotated[str | None, option("Whose answer; with --all, only this person's.")] = None,
-    every: Annotated[bool, flag("--all", "Every answer that `annot judgements withdrawn` lists.")] = False,
+    every: Annotated[bool, flag("--all", "Every answer that `annot answers list` lists.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make a person's last answer count again; a later pull does not list it again.
 
     Nothing on record is changed: your word is one more revision of the answer.
     """
-    from annot.steps import judgements as step
+    from annot.steps import answers as step
 
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"

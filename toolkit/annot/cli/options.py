@@ -96,6 +96,13 @@ def flag(name: str, text: str) -> Any:
     return option(text, name)
 
 
+def only_with(what: str, /, **given: object) -> None:
+    """Refuse options, by their names, that have no meaning in this call. what: where they have one."""
+    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None and value is not False]
+    if names:
+        raise typer.BadParameter(f"{' and '.join(names)}: expected with {what} only")
+
+
 WorkspaceOption = Annotated[
     Path, option("The study's folder.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
 ]
@@ -103,7 +110,7 @@ QuietOption = Annotated[bool, option("Print no notes and not what is next.", "--
 JsonOption = Annotated[bool, option("Print one JSON object instead of text.", "--json", callback=_form)]
 CsvOption = Annotated[bool, option("Print the figures as one CSV table instead of text.", "--csv", callback=_form)]
 DryRunOption = Annotated[bool, option("Say what would be done and change nothing.", "--dry-run", callback=_dry_run)]
-GONE = "Answers that are gone from the server count no longer; `annot judgements restore` takes that back."
+GONE = "Answers that are gone from the server count no longer; `annot answers restore` takes that back."
 AcceptDeletionsOption = Annotated[bool, flag("--accept-deletions", GONE)]
 WAITS = "Wait so long for another command that is changing this study."
 WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]

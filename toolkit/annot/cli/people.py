@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, argument, flag, option
+from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Answer, table, told
 
 if TYPE_CHECKING:
@@ -14,17 +16,6 @@ if TYPE_CHECKING:
 group("assessor", help="Add, list and change the people who judge; their accounts are kept in the database only.")
 
 PersonArgument = Annotated[str, argument("The person's name in the study, such as a4.")]
-OfflineOption = Annotated[
-    bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
-]
-ToAdjudicatorOption = Annotated[
-    bool,
-    flag(
-        "--to-adjudicator",
-        "Pairs that were returned to the person and are not answered go to an adjudicator. Without it, they have again "
-        "the decision that they had.",
-    ),
-]
 
 
 @command("assessor add", server=True)
@@ -47,93 +38,82 @@ def assessor_add(
 
 
 @command("assessor list", csv=True)
-def assessor_list(ws: "Workspace") -> Answer:
+def assessor_list(
+    ws: "Workspace",
+    silent: Annotated[
+        int | None,
+        option(
+            "Only those who have open pairs and have not answered for so many days, with the commands that hand their "
+            "pairs on.",
+            metavar="DAYS",
+            shown="everyone",
+            min=0,
+        ),
+    ] = None,
+) -> Answer:
     """Print everyone who judges or settles, with their accounts and what they have done; --csv leaves accounts out."""
     from annot.steps import assessor as step
 
+    if silent is not None:
+        found = step.silent(ws, days=silent, now=datetime.now(UTC))
+        return Answer(found, told("silent", found=found, days=silent), table="assessor list --silent")
     people = step.listing(ws)
     return Answer(people, table("people.list", people))
 
 
-@command("assessor account", server=True)
-def assessor_account(
+@command("assessor change", server=True)
+def assessor_change(
     ws: "Workspace",
     assessor: PersonArgument,
-    account: Annotated[str, argument("The e-mail address of the new account.")],
+    account: Annotated[str | None, option("The e-mail address of the new account.", shown="as it is")] = None,
+    server: Annotated[
+        str | None, option("The address of their own Label Studio, kept by somebody else.", shown="as it is")
+    ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Change the account of a person; what they answered with the earlier one stays theirs."""
-    from annot.steps import assessor as step
+    """Change the account of a person, or the Label Studio that is theirs alone; without options, print that server.
 
-    text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
-    return Answer({"assessor": assessor}, text, notes)
-
-
-@command("assessor server")
-def assessor_server(
-    ws: "Workspace",
-    assessor: PersonArgument,
-    url: Annotated[str | None, option("The address of their own Label Studio.", "--url", shown="as known")] = None,
-    api_key: KeyOption = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Print where a person's own Label Studio is, or change it to the one at --url, kept by somebody else.
-
-    For isolation = "server" in annot.toml. Address and token are kept in .annot/studios, readable by you alone.
+    What they answered with an earlier account stays theirs. --server is for isolation = "server" in annot.toml, and
+    goes with the token in --api-key; both are kept in .annot/studios, readable by you alone.
     """
     from annot.steps import assessor as step
 
-    found = step.own_server(ws, assessor, url=url, api_key=api_key, dry_run=dry_run)
+    if account is not None and server is not None:
+        raise typer.BadParameter("expected one of --account and --server")
+    if account is not None:
+        text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
+        return Answer({"assessor": assessor}, text, notes)
+    found = step.own_server(ws, assessor, url=server, dry_run=dry_run)
     return Answer({"assessor": assessor, "url": found.url}, found.text, found.notes)
-
-
-@command("assessor replace", server=True)
-def assessor_replace(
-    ws: "Workspace",
-    assessor: PersonArgument,
-    by: Annotated[str, option("Who gets the open pairs.", "--by")],
-    to_adjudicator: ToAdjudicatorOption = False,
-    offline: OfflineOption = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Move the open pairs of a person who leaves to another, in their order; answered ones stay with who answered.
-
-    A pair that the other has already goes to somebody else. The next `annot push` changes the projects accordingly.
-    """
-    from annot.steps import assessor_leaving as step
-
-    found = step.leave(ws, assessor, successor=by, contest=to_adjudicator, offline=offline, dry_run=dry_run)
-    return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
 @command("assessor leave", server=True)
 def assessor_leave(
     ws: "Workspace",
     assessor: PersonArgument,
-    to_adjudicator: ToAdjudicatorOption = False,
-    offline: OfflineOption = False,
+    to: Annotated[str | None, option("Who gets the open pairs, in their order.", shown="all others, evenly")] = None,
+    to_adjudicator: Annotated[
+        bool,
+        flag(
+            "--to-adjudicator",
+            "Pairs that were returned to the person and are not answered go to an adjudicator. Without it, they have "
+            "again the decision that they had.",
+        ),
+    ] = False,
+    offline: Annotated[
+        bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
+    """Move the open pairs of a person who leaves to another, or to all others; answered ones stay with who answered.
 
-    A pair that no other can take has no final grade until you add a person and run `annot plan`. The next `annot push`
-    changes the projects accordingly.
+    A pair that the person of --to has already goes to somebody else. A pair that no other can take has no final grade
+    until you add a person and run `annot plan`. The next `annot push` changes the projects accordingly.
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=None, contest=to_adjudicator, offline=offline, dry_run=dry_run)
+    found = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
     return Answer(found, told("left", found=found, dry_run=dry_run))
-
-
-@command("assessor silent")
-def assessor_silent(
-    ws: "Workspace", days: Annotated[int, option("Who has answered nothing for so many days.", min=0)] = 14
-) -> Answer:
-    """Print who has open pairs and has not answered for so long, and the commands that hand their pairs on."""
-    from annot.steps import assessor_silent as step
-
-    found = step.silent(ws, days=days, now=datetime.now(UTC))
-    return Answer(found, told("silent", found=found, days=days))
 
 
 @command("invite", server=True, alone=True)

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
 from annot.cli.options import (
     AcceptDeletionsOption,
@@ -98,55 +96,6 @@ def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = F
         pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
-
-
-@command("adjudicate return")
-def adjudicate_return(
-    ws: "Workspace",
-    query_id: Annotated[str | None, argument("A query.")] = None,
-    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
-    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
-    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
-    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
-    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
-
-    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
-    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. Of a file
-    with one wrong row, nothing goes back.
-    """
-    from annot.steps import returning as step
-
-    if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
-        changes = step.change(ws, file, undo=undo, dry_run=dry_run)
-    elif file is None and query_id is not None and doc_id is not None and to is not None:
-        pair = (query_id, doc_id)
-        changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
-    else:
-        raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
-    return Answer(changes, step.describe(changes, undo=undo))
-
-
-@command("adjudicate status", csv=True)
-def adjudicate_status(
-    ws: "Workspace",
-    returned: Annotated[
-        bool, flag("--returned", "List the pairs that were put before an assessor again, and what came of them.")
-    ] = False,
-) -> Answer:
-    """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
-    if returned:
-        from annot.steps import returning
-
-        back = returning.listing(ws)
-        text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, returning.notes(back), table="adjudicate status --returned")
-    from annot.steps import adjudicate as step
-
-    found = step.status(ws)
-    return Answer(found, table("status.queries", found))
 
 
 @command("qrels", csv=True)

@@ -11,9 +11,9 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Ranking
 from annot.pools.pooling import CITED, MANUAL
+from annot.ranking import submission
 from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.ranking.methods import LSA, METHODS
-from annot.ranking.submission import SubmissionFinding, read_metadata_file, read_run_file, refuse_findings
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -41,7 +41,7 @@ class ImportedRanking:
     shortest: int
     longest: int
     """Documents of a query paper."""
-    findings: tuple[SubmissionFinding, ...]
+    findings: tuple[submission.SubmissionFinding, ...]
     replaced: bool
     path: Path
     metadata: dict[str, Any]
@@ -81,10 +81,10 @@ def take_in(
         pooled = any(method in pool.methods for pool in pools.read_pools(session).values())
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    handed_in = read_run_file(file, distances=distances)
+    handed_in = submission.read_run_file(file, distances=distances)
     found = by_query_paper(handed_in.run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
-    rules = {"foreign queries": foreign, "foreign documents": foreign, "duplicates": duplicates}
-    refuse_findings([one for one in found.findings if rules.get(one.what, "told") is None], file, REMEDIES)
+    rules = submission.SubmissionRules(foreign, duplicates, "out")
+    submission.refuse_findings(submission.refused(found.findings, rules), file, REMEDIES)
     if not any(found.rankings.values()):
         raise InputError(
             f"{file}: no document of this corpus for a query of this study",
@@ -94,7 +94,7 @@ def take_in(
             ],
         )
     before = imported_methods(ws).get(method)
-    metadata = read_metadata_file(meta) or handed_in.run.metadata
+    metadata = submission.read_metadata_file(meta) or handed_in.run.metadata
     about = {
         "source": {"name": file.name, "sha256": handed_in.sha256},
         "topics": len(handed_in.run.documents),

@@ -24,7 +24,7 @@ NOT_JUDGED, IN_DISPUTE, ASKED_AGAIN, NOBODY_CAN_JUDGE = (-1 - at for at in range
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class BrowsedRun:
     """What one run made of the queries."""
 
     tag: str
@@ -44,7 +44,7 @@ class Errors:
 
 def page_data(
     snapshot: Snapshot,
-    systems: Sequence[System],
+    systems: Sequence[BrowsedRun],
     *,
     papers: Mapping[str, Paper],
     labels: Mapping[str, Sequence[str]],
@@ -107,7 +107,7 @@ def _pooled(pool: Pool | None, methods: Sequence[str]) -> dict[str, list[int]]:
     return {entry.doc_id: [methods.index(draw.method) for draw in (entry.drawn, *entry.also)] for entry in entries}
 
 
-def _ranked(system: System, query_id: str, doc_ids: Sequence[str]) -> dict[str, Any] | None:
+def _ranked(system: BrowsedRun, query_id: str, doc_ids: Sequence[str]) -> dict[str, Any] | None:
     """The documents in the order of the system, with their ranks where some in between are left out."""
     ranking = system.rankings.get(query_id)
     if ranking is None:
@@ -140,7 +140,7 @@ def _grades(outcome: Outcome) -> dict[Pair, int]:
 
 
 def _judged(
-    query_id: str, grades: Mapping[Pair, int], doc_ids: Sequence[str], systems: Sequence[System], errors: Errors
+    query_id: str, grades: Mapping[Pair, int], doc_ids: Sequence[str], systems: Sequence[BrowsedRun], errors: Errors
 ) -> dict[str, Any]:
     """The grades of a query, the errors of each system (near the top, far down), and their kinds."""
     at = {doc_id: position for position, doc_id in enumerate(doc_ids)}

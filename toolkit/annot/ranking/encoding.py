@@ -9,12 +9,10 @@ So the bytes are those of one undisturbed run.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice
@@ -25,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import storage
-from annot.base.errors import BusyError, InputError
+from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
 from annot.base.shards import Engine, map_shards
-from annot.base.storage import save_array
+from annot.base.storage import held_alone, save_array
 from annot.ranking.systems import encoders
 from annot.ranking.systems.encoders import PaperEncoder
 from annot.ranking.systems.inputs import SentenceVectors
@@ -63,7 +61,7 @@ def encoded_sentences(
             parts = encoders.encode_in_context(folder, papers, advance=advance)
             return {"matrix": np.concatenate(parts), "starts": np.cumsum([0, *map(len, parts)])}
         texts = [sentence for paper in papers for sentence in paper.sentences]
-        matrix = encoders.encode_sentences(folder, weights.reading, texts, advance=advance)
+        matrix = encoders.open_text_encoder(folder, weights.reading, device=None)(texts, advance)
         return {"matrix": matrix, "starts": np.cumsum([0, *(len(paper.sentences) for paper in papers)])}
 
     stored = _kept(ws, weights, papers, make)
@@ -75,7 +73,8 @@ def encoded_abstracts(ws: Workspace, weights: EncoderWeights, papers: Sequence[P
     """A vector for each paper's title and abstract. Raises MissingInput when the weights are not there."""
 
     def make(folder: Path) -> dict[str, Any]:
-        return {"matrix": encoders.encode_documents(folder, papers, advance=advance)}
+        encode = encoders.open_paper_encoder(folder, "document", device=None, half=False, batch=encoders.BATCH)
+        return {"matrix": encode(papers, advance)}
 
     stored = _kept(ws, weights, papers, make)
     ids = storage.strings_of(paper.paper_id for paper in papers)
@@ -171,7 +170,13 @@ class Encoding:
         total = count_papers(self._ws.corpus)
         encoder: PaperEncoder | None = None
         keys, encoded = [], 0
-        with self._alone():
+        # It takes hours, in which others may work in the study: only a second run for the same set is refused.
+        lock, busy = (
+            self._cache.with_name(f"{self._set.name}.lock"),
+            f"{self._set.name}: another process is encoding it",
+        )
+        with held_alone(lock, busy=busy, hint="wait for it"):
+            self._cache.mkdir(parents=True, exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
             for part in self._parts():
@@ -186,17 +191,6 @@ class Encoding:
                 self._write(about, total)
             shutil.rmtree(self._cache, ignore_errors=True)
         return total, encoded
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """It takes hours, in which others may work in the study: only a second run for the same set is refused."""
-        self._cache.mkdir(parents=True, exist_ok=True)
-        with self._cache.with_name(f"{self._set.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BusyError(f"{self._set.name}: another process is encoding it", hint="wait for it") from None
-            yield
 
     def _parts(self) -> Iterator[EncodedPart]:
         papers = read_papers(self._ws.corpus, columns=("title", "sentences"))

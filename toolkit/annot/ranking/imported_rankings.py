@@ -6,16 +6,15 @@ share its pool. Where a paper has several topics, a document stands at the best 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked, round_score
+from annot.base.ordering import ranked
 from annot.base.records import Query, Ranking, ScoredDoc
 from annot.formats.trec import read_run, write_run
-from annot.ranking.submission import SubmissionFinding, findings_of
+from annot.ranking.submission import SubmissionFinding, by_best_score, duplicates_in, findings_of, ties_in
 from annot.study.workspace import Workspace, read_manifest, sha256_of, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -45,7 +44,8 @@ def by_query_paper(
     for topic in sorted(documents.keys() & paper_of.keys()):
         topics.setdefault(paper_of[topic], []).append(topic)
     rankings = {
-        paper_id: _merged([_ranking(documents[topic], in_corpus) for topic in own]) for paper_id, own in topics.items()
+        paper_id: _merged([by_best_score(documents[topic], in_corpus) for topic in own])
+        for paper_id, own in topics.items()
     }
     found = {
         "missing query papers": [(name, "") for name in sorted(set(paper_of.values()) - topics.keys())],
@@ -55,8 +55,11 @@ def by_query_paper(
         "ties": [],
     }
     for topic in sorted(documents.keys() & paper_of.keys()):
-        for what, doc_id in _faults(documents[topic], in_corpus):
-            found[what].append((topic, doc_id))
+        docs = documents[topic]
+        outside = sorted({doc.doc_id for doc in docs if doc.doc_id not in in_corpus})
+        found["foreign documents"] += [(topic, doc_id) for doc_id in outside]
+        found["duplicates"] += [(topic, doc_id) for doc_id in duplicates_in(docs)]
+        found["ties"] += [(topic, doc_id) for doc_id in ties_in(docs)]
     return OfPapers(rankings, tuple(name for name, own in topics.items() if len(own) > 1), findings_of(found))
 
 
@@ -94,14 +97,6 @@ def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *
     write_manifest(manifest, files=(ranking_file(ws, name) for name in known), inputs={}, facts={"methods": known})
 
 
-def _ranking(docs: Sequence[ScoredDoc], in_corpus: Collection[str]) -> Ranking:
-    scores: dict[str, float] = {}
-    for doc_id, score in docs:
-        if doc_id in in_corpus:
-            scores[doc_id] = max(score, scores.get(doc_id, score))
-    return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
-
-
 def _merged(rankings: Sequence[Ranking]) -> Ranking:
     """One ranking as it is; of several the best rank of each document, as one over the rank."""
     if len(rankings) == 1:
@@ -111,13 +106,3 @@ def _merged(rankings: Sequence[Ranking]) -> Ranking:
         for rank, doc in enumerate(ranking, start=1):
             best[doc.doc_id] = min(rank, best.get(doc.doc_id, rank))
     return ranked(ScoredDoc(doc_id, 1 / rank) for doc_id, rank in best.items())
-
-
-def _faults(docs: Sequence[ScoredDoc], in_corpus: Collection[str]) -> Iterator[tuple[str, str]]:
-    times = Counter(doc.doc_id for doc in docs)
-    yield from (("foreign documents", doc_id) for doc_id in sorted(times) if doc_id not in in_corpus)
-    yield from (("duplicates", doc_id) for doc_id, n in sorted(times.items()) if n > 1)
-    by_score: dict[float, set[str]] = {}
-    for doc_id, score in docs:
-        by_score.setdefault(round_score(score), set()).add(doc_id)
-    yield from (("ties", doc_id) for tied in by_score.values() if len(tied) > 1 for doc_id in sorted(tied))

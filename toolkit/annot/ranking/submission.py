@@ -24,7 +24,8 @@ class SubmissionFinding:
     """Something that is not as a run of these pools is."""
 
     what: str
-    """`missing queries`, `missing candidates`, `foreign queries`, `foreign candidates`, `duplicates` or `ties`."""
+    """`missing queries`, `missing candidates`, `foreign queries`, `foreign candidates`, `duplicates` or `ties`; of the
+    ranking of a pooling method also `missing query papers` and `foreign documents`."""
     count: int
     queries: int
     examples: tuple[str, ...]
@@ -51,14 +52,11 @@ def look(
     missing, foreign, double, tied = [], [], [], []
     for query_id in sorted(documents.keys() & candidates.keys()):
         docs, wanted = documents[query_id], set(candidates[query_id])
-        ids = [doc.doc_id for doc in docs]
-        missing += [(query_id, doc_id) for doc_id in sorted(wanted - set(ids))]
-        foreign += [(query_id, doc_id) for doc_id in sorted(set(ids) - wanted)]
-        double += [(query_id, doc_id) for doc_id, times in sorted(Counter(ids).items()) if times > 1]
-        by_score: dict[float, list[str]] = {}
-        for doc_id, score in docs:
-            by_score.setdefault(round_score(score), []).append(doc_id)
-        tied += [(query_id, doc_id) for of in by_score.values() if len(set(of)) > 1 for doc_id in sorted(set(of))]
+        ids = {doc.doc_id for doc in docs}
+        missing += [(query_id, doc_id) for doc_id in sorted(wanted - ids)]
+        foreign += [(query_id, doc_id) for doc_id in sorted(ids - wanted)]
+        double += [(query_id, doc_id) for doc_id in duplicates_in(docs)]
+        tied += [(query_id, doc_id) for doc_id in ties_in(docs)]
     found = {
         "missing queries": [(query_id, "") for query_id in sorted(candidates.keys() - documents.keys())],
         "foreign queries": [(query_id, "") for query_id in sorted(documents.keys() - candidates.keys())],
@@ -68,6 +66,28 @@ def look(
         "ties": tied,
     }
     return findings_of(found)
+
+
+def duplicates_in(docs: Sequence[ScoredDoc]) -> list[str]:
+    """The documents that are there twice."""
+    return [doc_id for doc_id, times in sorted(Counter(doc.doc_id for doc in docs).items()) if times > 1]
+
+
+def ties_in(docs: Sequence[ScoredDoc]) -> list[str]:
+    """The documents that have a score in common, score by score."""
+    by_score: dict[float, set[str]] = {}
+    for doc_id, score in docs:
+        by_score.setdefault(round_score(score), set()).add(doc_id)
+    return [doc_id for tied in by_score.values() if len(tied) > 1 for doc_id in sorted(tied)]
+
+
+def by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ranking:
+    """The documents in order, each once with its best score; kept: of these documents, None of all."""
+    scores: dict[str, float] = {}
+    for doc_id, score in docs:
+        if kept is None or doc_id in kept:
+            scores[doc_id] = max(score, scores.get(doc_id, score))
+    return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
 
 
 def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[SubmissionFinding, ...]:
@@ -86,8 +106,8 @@ def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[Submiss
 
 def refused(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
     """The findings for which the rules have no answer."""
-    answered = {"foreign queries": rules.foreign, "foreign candidates": rules.foreign, "duplicates": rules.duplicates}
-    return tuple(one for one in findings if answered.get(one.what, "told") is None)
+    rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
+    return tuple(one for one in findings if rule_of.get(one.what.split()[0], "kept") is None)
 
 
 def settled(
@@ -101,16 +121,14 @@ def settled(
 
 
 def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: SubmissionRules) -> Ranking:
-    scores: dict[str, float] = {}
-    for doc_id, score in docs:
-        if rules.foreign == "keep" or doc_id in wanted:
-            scores[doc_id] = max(score, scores.get(doc_id, score))
-    if rules.missing == "last":
-        last = min((round_score(score) for score in scores.values()), default=0.0)
-        # As far below as a score of six digits shows.
-        below = last - max(1.0, abs(last))
-        scores |= dict.fromkeys(set(wanted) - scores.keys(), below)
-    return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
+    ranking = by_best_score(docs, None if rules.foreign == "keep" else wanted)
+    if rules.missing != "last":
+        return ranking
+    last = min((round_score(doc.score) for doc in ranking), default=0.0)
+    # As far below as a score of six digits shows.
+    below = last - max(1.0, abs(last))
+    missing = set(wanted) - {doc.doc_id for doc in ranking}
+    return ranked([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
 
 
 class SubmittedFile(NamedTuple):

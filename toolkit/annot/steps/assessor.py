@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlmodel import Session
@@ -26,7 +27,7 @@ from annot.judging.exchange.whose_server import (
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
-from annot.store import adjudications, judgements, people
+from annot.store import adjudications, judgements, people, projects
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
@@ -65,6 +66,18 @@ class ListedAssessor:
     account: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """One person who was sent pairs and has not answered for long."""
+
+    assessor: str
+    open: int
+    last_answer: str | None
+    """ISO 8601, UTC."""
+    days: int
+    """Whole days since the last answer, or since the pairs were sent."""
+
+
 def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
@@ -81,8 +94,8 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         if standing is not None and standing.account and has_answered and not _same_account(standing.account, account):
             raise InputError(
                 f"{pseudonym} has another account, and answers of it are on record",
-                hint=f"`annot assessor account {pseudonym} NEW` changes the account of a person; another person gets "
-                "another name",
+                hint=f"`annot assessor change {pseudonym} --account NEW` changes the account of a person; "
+                "another person gets another name",
             )
         if dry_run:
             return Added(f"{pseudonym}: would be added", ())
@@ -121,16 +134,19 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     return Added(f"{pseudonym}: account changed", (*notes, "`annot push` looks for the account on the server"))
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str | None, dry_run: bool) -> OwnServer:
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> OwnServer:
     """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
 
-    Address and token go to a file that only its owner can read. Without a token the one of the person's local server
-    is taken, for one that is reached by another address. Raises InputError where all share one server.
+    Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
+    person's local server is taken, for one that is reached by another address. Raises InputError where all share one
+    server.
     """
+    ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
     with open_store(ws.database_url, create=False) as store:
         if not isolated(ws):
             raise InputError(
-                'all share one server: isolation = "project"', hint='set isolation = "server" under [judging]'
+                'all share one server: isolation = "project"',
+                hint='set isolation = "server" under [judging]; --account changes the account',
             )
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -140,7 +156,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str |
             return OwnServer(pseudonym, place.url, f"{pseudonym}: {place.url}", ())
         address = url.rstrip("/")
         if not is_web_address(address):
-            raise InputError(f"--url {address}: expected an address such as https://a1.studio.example.org")
+            raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
         if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
             raise InputError(f"{address} is the server of {others[0]}, expected one of {pseudonym} alone")
         if dry_run:
@@ -175,6 +191,34 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
         )
         for person in everyone
     )
+
+
+def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
+    """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        plan, drawn = people.read_assignments(session), people.read_plan(session)
+        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        answered = answered_of(session)
+        given = judgements.read_judgements(session)
+        sent_on = {
+            project.assessor: project.sent_on or (drawn.created if drawn is not None else None)
+            for project in projects.read_projects(session, round="judge")
+            if projects.read_tasks(session, project.project)
+        }
+    still_open = Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered)
+    found = []
+    for name, since in sent_on.items():
+        answers = [
+            datetime.fromisoformat(one.judged_at) for one in given if one.assessor == name and one.judged_at is not None
+        ]
+        moments = [*answers, *([] if since is None else [datetime.fromisoformat(since)])]
+        if not still_open[name] or name in left or not moments:
+            continue
+        waited = (now - max(moments)).days
+        if waited >= days:
+            last = max(answers, default=None)
+            found.append(Silent(name, still_open[name], None if last is None else last.isoformat(), waited))
+    return tuple(sorted(found, key=lambda one: (-one.days, one.assessor)))
 
 
 def _check(person: Assessor) -> None:

@@ -125,15 +125,15 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
         return
-    check_name(successor, tuple(everyone), what="--by")
+    check_name(successor, tuple(everyone), what="--to")
     person = everyone[successor]
     if successor == leaver:
-        raise InputError(f"--by {successor}: found the person who leaves, expected another")
+        raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--by {successor}: has left, too", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has left, too", hint="`annot assessor add` brings a person back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
-            f"--by {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
+            f"--to {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
         )
 
 

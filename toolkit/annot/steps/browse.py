@@ -15,7 +15,7 @@ from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cas
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.matched import matches_file, matches_of
 from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
-from annot.publishing.browse_page import Errors, System, page, page_data
+from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
@@ -62,7 +62,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     relevant_from = ws.settings.evaluation.relevant_from
     query_papers = snapshot.papers
     systems = [
-        System(
+        BrowsedRun(
             tag, rankings, _matches(ws, tag, query_papers, texts), _values(rankings, qrels, relevant_from=relevant_from)
         )
         for tag, rankings in runs.items()

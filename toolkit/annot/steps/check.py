@@ -124,7 +124,7 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Par
     fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
     if found.of_package:
         fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
-    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines show FACET` prints what is used"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
     words = f"{count} place(s) in the guidelines do not fit the study"
     return Part(found, "\n".join(found.findings) or fit, count, words, where)
 

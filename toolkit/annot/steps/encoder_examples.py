@@ -9,12 +9,10 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
-
-from pydantic import BaseModel, ConfigDict
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import near
@@ -22,9 +20,8 @@ from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
 from annot.formats.citing_text import CitingText, Window, read_citing_texts
 from annot.formats.corpora.cutting import opened
-from annot.formats.faults import Faults
-from annot.formats.json_lines import json_lines, read_models
-from annot.ranking.systems.training.cocitations import CitationContext, Cocitations, Limits, MixPart, Papers, gather
+from annot.formats.json_lines import json_lines
+from annot.ranking.systems.training import cocitations
 from annot.ranking.systems.training.examples import (
     DEV,
     TRAIN,
@@ -73,7 +70,7 @@ def write_contexts(
     *,
     out: Path,
     window: str,
-    limits: Limits,
+    limits: cocitations.Limits,
     dry_run: bool,
     advance: Advance,
 ) -> WrittenContexts:
@@ -85,9 +82,9 @@ def write_contexts(
         raise InputError(f"--window {window}: {near(window, WINDOWS)}")
     (kind,) = (one for one in WINDOWS if one == window)
     check_files(files)
-    found = gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
+    found = cocitations.gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
-        write_file(out, json_lines(_records(found)))
+        write_file(out, json_lines(map(cocitations.context_record, found.contexts.items())))
     return WrittenContexts(
         out,
         texts=found.texts,
@@ -114,12 +111,6 @@ def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from None
 
 
-def _records(found: Cocitations) -> Iterator[dict[str, object]]:
-    for papers, sayings in found.contexts.items():
-        said = [{"citing": one.citing, "text": one.text, "fields": list(one.fields)} for one in sayings]
-        yield {"papers": list(papers), "contexts": said}
-
-
 class Sampling(NamedTuple):
     """What is drawn, and how much of it."""
 
@@ -131,7 +122,7 @@ class Sampling(NamedTuple):
     """Of papers or sets that may give dev examples."""
     most_cocited: int
     """Papers of a set, for pairs of papers."""
-    mix: tuple[MixPart, ...]
+    mix: tuple[cocitations.MixPart, ...]
     easy: int
     hard: int
     sentences: int
@@ -162,35 +153,33 @@ def write_examples(
     contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
     and writes nothing, where there is no example to train on, or no dev example although some are wanted.
     """
-    left_out = Counter[str]()
     queries: Set[str] = frozenset()
     if not sampling.with_queries:
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             queries = frozenset(query.paper_id for query in read_queries(session))
+    sampler = _Sampler(ws, recipe, sampling, queries)
     if recipe.of == "triplets":
-        sides = _of_citations(ws, recipe, sampling, queries, left_out)
-        dev = sides.dev
+        train, dev = sampler.of_citations()
     else:
         if recipe.of == "cloze":
-            sides = _of_abstracts(ws, sampling, queries, left_out)
+            train, dev = sampler.of_abstracts()
         elif contexts is None:
             raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
         else:
-            sides = _of_cocitations(ws, recipe, sampling, _read(contexts), queries, left_out)
-        dev, alone = with_negatives(sides.dev, seed=sampling.seed)
-        left_out.update(alone)
-    train = iter(sides.train)
+            train, dev = sampler.of_cocitations(cocitations.read_contexts(contexts))
+        dev, alone = with_negatives(dev, seed=sampling.seed)
+        sampler.left_out.update(alone)
     first = list(itertools.islice(train, 1))
     if not first or (sampling.dev_share and not dev):
         raise InputError(
             f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
-            faults=[f"{count:,} left out: {reason}" for reason, count in left_out.most_common() if count],
+            faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
             hint=f"give more papers{' or contexts' if contexts else ''}, or another --dev-share",
         )
     keep = _counted if dry_run else _written
     held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))
-    found = {reason: count for reason, count in left_out.most_common() if count}
-    return WrittenExamples(recipe.system, out, train_on, held_out, found)
+    left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
+    return WrittenExamples(recipe.system, out, train_on, held_out, left_out)
 
 
 def _written(path: Path, examples: Iterable[Example]) -> int:
@@ -215,140 +204,101 @@ def _counted(path: Path, examples: Iterable[Example]) -> int:
     return sum(1 for _ in examples)
 
 
-class Sides(NamedTuple):
-    """Examples to train on, and those to hold out."""
+@dataclass(frozen=True)
+class _Sampler:
+    """Draws examples of a study: those to train on, as they come, and those to hold out."""
 
-    train: Iterable[Example]
-    dev: Sequence[Example]
+    ws: Workspace
+    recipe: Recipe
+    sampling: Sampling
+    queries: Set[str]
+    """The query papers to leave out."""
+    left_out: Counter[str] = field(default_factory=Counter)
 
+    def of_citations(self) -> tuple[Iterator[Example], Sequence[Example]]:
+        own = {paper.paper_id: paper for paper in read_papers(self.ws.corpus, columns=("citations",))}
+        read = {paper_id: paper.citations for paper_id, paper in with_citations(self.ws, own).items()}
+        corpus = [paper_id for paper_id in read if paper_id not in self.queries]
+        self.left_out[QUERY_PAPER] += len(read) - len(corpus)
+        there = set(corpus)
+        citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
+        negatives = {"easy": self.sampling.easy, "hard": self.sampling.hard, "seed": self.sampling.seed}
+        drawn: list[list[Triplet]] = []
+        for names, most in self._sides(corpus):
+            side: list[Triplet] = []
+            for paper_id in names:
+                if most is not None and len(side) >= most:
+                    self.left_out[NOT_NEEDED] += 1
+                    continue
+                found, short = triplets(paper_id, citations, corpus, **negatives)
+                side += found
+                self.left_out.update([short] if short else [])
+            drawn.append(side[:most])
+        papers = find_papers(self.ws.corpus, {paper_id for side in drawn for one in side for paper_id in one})
+        train, dev = (
+            [Example(papers[one.query], papers[one.positive], papers[one.negative], (one.query,)) for one in side]
+            for side in drawn
+        )
+        return iter(train), dev
 
-def _of_citations(
-    ws: Workspace, recipe: Recipe, sampling: Sampling, queries: Set[str], left_out: Counter[str]
-) -> Sides:
-    own = {paper.paper_id: paper for paper in read_papers(ws.corpus, columns=("citations",))}
-    read = {paper_id: paper.citations for paper_id, paper in with_citations(ws, own).items()}
-    corpus = [paper_id for paper_id in read if paper_id not in queries]
-    left_out[QUERY_PAPER] += len(read) - len(corpus)
-    there = set(corpus)
-    citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
-    drawn: list[list[Triplet]] = []
-    for names, most in zip(_split(corpus, sampling), (sampling.examples or recipe.examples, sampling.dev), strict=True):
-        side: list[Triplet] = []
-        for paper_id in names:
-            if most is not None and len(side) >= most:
-                left_out[NOT_NEEDED] += 1
-                continue
-            found, short = triplets(
-                paper_id, citations, corpus, easy=sampling.easy, hard=sampling.hard, seed=sampling.seed
-            )
-            side += found
-            left_out.update([short] if short else [])
-        drawn.append(side[:most])
-    papers = find_papers(ws.corpus, {paper_id for side in drawn for one in side for paper_id in one})
-    train_on, dev = (
-        [Example(papers[one.query], papers[one.positive], papers[one.negative], (one.query,)) for one in side]
-        for side in drawn
-    )
-    return Sides(train_on, dev)
+    def of_abstracts(self) -> tuple[Iterator[Example], Sequence[Example]]:
+        sampling, corpus, ids = self.sampling, self.ws.corpus, paper_ids(self.ws.corpus)
+        (train, most), (dev, most_dev) = self._sides([paper_id for paper_id in ids if paper_id not in self.queries])
+        self.left_out[QUERY_PAPER] += len(ids) - len(train) - len(dev)
 
+        def examples(papers: Iterable[Paper]) -> Iterator[Example]:
+            for paper in papers:
+                self.left_out["papers of one sentence"] += len(paper.sentences) < 2
+                yield from cloze(paper, sentences=sampling.sentences, removed=sampling.removed, seed=sampling.seed)
 
-def _of_abstracts(ws: Workspace, sampling: Sampling, queries: Set[str], left_out: Counter[str]) -> Sides:
-    ids = paper_ids(ws.corpus)
-    train_ids, dev_ids = _split([paper_id for paper_id in ids if paper_id not in queries], sampling)
-    left_out[QUERY_PAPER] += len(ids) - len(train_ids) - len(dev_ids)
+        wanted = set(train)
+        stream = (paper for paper in read_papers(corpus) if paper.paper_id in wanted)
+        papers = find_papers(corpus, dev[:most_dev])
+        held_out = examples(papers[paper_id] for paper_id in dev[:most_dev])
+        return itertools.islice(examples(stream), most), list(itertools.islice(held_out, most_dev))
 
-    def examples(papers: Iterable[Paper]) -> Iterator[Example]:
-        for paper in papers:
-            left_out["papers of one sentence"] += len(paper.sentences) < 2
-            yield from cloze(paper, sentences=sampling.sentences, removed=sampling.removed, seed=sampling.seed)
-
-    wanted = set(train_ids)
-    stream = (paper for paper in read_papers(ws.corpus) if paper.paper_id in wanted)
-    dev_papers = find_papers(ws.corpus, dev_ids[: sampling.dev])
-    dev = itertools.islice(examples(dev_papers[paper_id] for paper_id in dev_ids[: sampling.dev]), sampling.dev)
-    return Sides(itertools.islice(examples(stream), sampling.examples), list(dev))
-
-
-def _of_cocitations(
-    ws: Workspace,
-    recipe: Recipe,
-    sampling: Sampling,
-    contexts: Mapping[Papers, Sequence[CitationContext]],
-    queries: Set[str],
-    left_out: Counter[str],
-) -> Sides:
-    of_papers = recipe.of == "cocited papers"
-    sets = []
-    for papers, said in contexts.items():
-        if queries & set(papers):
-            left_out["sets with a query paper of this study"] += 1
-        elif of_papers and len(papers) > sampling.most_cocited:
-            left_out[f"sets of more than {sampling.most_cocited} papers"] += 1
-        elif not of_papers and len(said) < 2:
-            left_out["sets with one context"] += 1
-        else:
-            sets.append(papers)
-
-    def size(papers: Papers) -> int:
-        return math.comb(len(papers if of_papers else contexts[papers]), 2)
-
-    by_name = {"\x1f".join(papers): papers for papers in sets}
-    sides = []
-    for names, most in zip(
-        _split(list(by_name), sampling), (sampling.examples or recipe.examples, sampling.dev), strict=True
-    ):
-        ordered = [by_name[name] for name in names]
-        wanted = sum(map(size, ordered)) if most is None else most
-        chosen = chosen_sets(ordered, contexts, mix=sampling.mix, wanted=wanted, examples_of=size)
-        left_out["sets not needed, or of no field of the mix"] += len(ordered) - len(chosen)
-        sides.append((chosen, most))
-    texts = find_papers(ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
-
-    def examples(chosen: Sequence[Papers]) -> Iterator[Example]:
-        for papers in chosen:
-            if not texts.keys() >= set(papers):
-                left_out["sets with a paper that is not in the corpus"] += 1
-            elif of_papers:
-                said = contexts_of(papers, contexts[papers], seed=sampling.seed)
-                for one, other in itertools.combinations(papers, 2):
-                    yield Example(texts[one], texts[other], None, papers, said)
+    def of_cocitations(
+        self, contexts: Mapping[cocitations.Papers, Sequence[cocitations.CitationContext]]
+    ) -> tuple[Iterator[Example], Sequence[Example]]:
+        sampling, of_papers = self.sampling, self.recipe.of == "cocited papers"
+        sets = {}
+        for papers, said in contexts.items():
+            if self.queries & set(papers):
+                self.left_out["sets with a query paper of this study"] += 1
+            elif of_papers and len(papers) > sampling.most_cocited:
+                self.left_out[f"sets of more than {sampling.most_cocited} papers"] += 1
+            elif not of_papers and len(said) < 2:
+                self.left_out["sets with one context"] += 1
             else:
-                yield from pairs_of_contexts(papers, contexts[papers])
+                sets["\x1f".join(papers)] = papers
 
-    train_on, dev = (itertools.islice(examples(chosen), most) for chosen, most in sides)
-    return Sides(train_on, list(dev))
+        def size(papers: cocitations.Papers) -> int:
+            return math.comb(len(papers if of_papers else contexts[papers]), 2)
 
+        sides = []
+        for names, most in self._sides(list(sets)):
+            ordered = [sets[name] for name in names]
+            wanted = sum(map(size, ordered)) if most is None else most
+            chosen = chosen_sets(ordered, contexts, mix=sampling.mix, wanted=wanted, examples_of=size)
+            self.left_out["sets not needed, or of no field of the mix"] += len(ordered) - len(chosen)
+            sides.append((chosen, most))
+        texts = find_papers(self.ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
 
-def _split(names: Sequence[str], sampling: Sampling) -> tuple[list[str], list[str]]:
-    return split(names, dev_share=sampling.dev_share, seed=sampling.seed)
+        def examples(chosen: Sequence[cocitations.Papers]) -> Iterator[Example]:
+            for papers in chosen:
+                if not texts.keys() >= set(papers):
+                    self.left_out["sets with a paper that is not in the corpus"] += 1
+                elif of_papers:
+                    said = contexts_of(papers, contexts[papers], seed=sampling.seed)
+                    for one, other in itertools.combinations(papers, 2):
+                        yield Example(texts[one], texts[other], None, papers, said)
+                else:
+                    yield from pairs_of_contexts(papers, contexts[papers])
 
+        train, dev = (itertools.islice(examples(chosen), most) for chosen, most in sides)
+        return train, list(dev)
 
-def _read(path: Path) -> dict[Papers, list[CitationContext]]:
-    """The contexts of each set of papers. Raises InputError with every fault."""
-    if not path.is_file():
-        problem = "a folder, expected a file" if path.is_dir() else "no such file"
-        raise MissingInput(f"{path}: {problem}", hint="make it with `annot encoder contexts`")
-    faults = Faults(str(path))
-    found: dict[Papers, list[CitationContext]] = {}
-    with path.open(encoding="utf-8") as lines:
-        for _, line in read_models(lines, faults, _Line):
-            found[tuple(line.papers)] = [
-                CitationContext(one.citing, one.text, tuple(one.fields)) for one in line.contexts
-            ]
-    faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
-    if not found:
-        raise InputError(f"{path}: no context", hint="see what `annot encoder contexts` left out, and why")
-    return found
-
-
-class _Context(BaseModel):
-    model_config = ConfigDict(strict=True)
-    citing: str
-    text: str
-    fields: list[str]
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(strict=True)
-    papers: list[str]
-    contexts: list[_Context]
+    def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
+        """What to train on and what to hold out, and how many examples of each are drawn; None: all."""
+        sides = split(names, dev_share=self.sampling.dev_share, seed=self.sampling.seed)
+        return list(zip(sides, (self.sampling.examples or self.recipe.examples, self.sampling.dev), strict=True))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annot.base.errors import BusyError, InputError
+from annot.base.errors import InputError
+from annot.base.storage import held_alone
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
 from annot.ranking.index import Advance
-from annot.ranking.systems.encoders import Encode, sentence_encoder
+from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
@@ -102,11 +101,19 @@ def make(
     loaded = load(start_folder, device)
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
-    by: Encode | None = sentence_encoder(*aligner, device=device) if aligner else None
     work = out.with_name(f"{out.name}.training")
-    kept: dict[str, Any] = {"align": by, "work": work, "facts": facts, "advance": advance, "tell": tell}
-    with _alone(work):
-        progress = train(recipe, loaded, train_on, dev, **kept)
+    with held_alone(work / "lock", busy=f"{work}: another process trains there", hint="wait, or name another --out"):
+        progress = train(
+            recipe,
+            loaded,
+            train_on,
+            dev,
+            align=open_text_encoder(*aligner, device=device) if aligner else None,
+            work=work,
+            facts=facts,
+            advance=advance,
+            tell=tell,
+        )
         _write(out, work / "made", loaded, facts, progress)
         shutil.rmtree(work)
     return replace(planned, curve=tuple(progress.curve), best=progress.best)
@@ -168,15 +175,3 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     write_file(made / DRAWING, learning_curve(losses, unit="loss").wide)
     out.parent.mkdir(parents=True, exist_ok=True)
     made.rename(out)
-
-
-@contextmanager
-def _alone(work: Path) -> Iterator[None]:
-    """The folder of the training for one process; the operating system lets it go when that ends."""
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"{work}: another process trains there", hint="wait, or name another --out") from None
-        yield

@@ -31,8 +31,9 @@ from annot.publishing.report.document import Document, Section
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
+from annot.publishing.report.tables import Column, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.words import sentences, table
+from annot.publishing.report.words import sentences
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
 from annot.study.given_files import given_text
@@ -199,7 +200,25 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
 def describe_against(found: Against) -> str:
     """How many figures are the paper's, then each."""
     first, *notes = sentences("runs.against", found=found)
-    return "\n\n".join([first, table_text(table("runs.beside", found.figures, notes=notes))])
+    beside = table(
+        "beside",
+        found.figures,
+        [
+            Column("Facet", lambda one: one.facet),
+            Column("Run", lambda one: one.run),
+            Column("Measure", lambda one: one.measure),
+        ],
+        [
+            Column("Ours", lambda one: f"{one.ours:.2f}"),
+            Column("Paper", lambda one: f"{one.theirs:.2f}"),
+            Column("Difference", lambda one: "" if one.same else f"{one.ours - one.theirs:+.2f}"),
+            Column(
+                "Found", lambda one: "misprint in the paper" if one.misprint else "equal" if one.same else "differs"
+            ),
+        ],
+        notes=notes,
+    )
+    return "\n\n".join([first, table_text(beside)])
 
 
 def _published(name: str) -> Published:

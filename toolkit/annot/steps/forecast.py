@@ -1,16 +1,326 @@
-"""The study at this moment, and when and at what cost it ends, from what has been pulled."""
+"""Forecasts: of the study that is on its way, of a whole study by its design, and of pools of other depths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from statistics import mean
 
-from annot.judging.progress import Look, progress_of
+from annot.base.errors import MissingInput
+from annot.base.names import check_name
+from annot.base.records import Pool, Query, Ranking
+from annot.base.shards import Advance
+from annot.base.stats.values import Estimate, Undefined
+from annot.base.templating import counted
+from annot.corpus.corpus_facts import papers_of
+from annot.judging.planning.hidden_repeats import FEWEST_FOR_REPEATS
+from annot.judging.progress import Look, progress_of, rules_of, settled_of
+from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
+from annot.measuring.agreement.joint import coefficient as coefficient_of
+from annot.measuring.agreement.joint import interval as interval_of
+from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
+from annot.measuring.forecast.design import ALL, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of, times
+from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.pools.admission import admissions, as_recorded, recorded_admissions
+from annot.pools.drawn_pools import draw_pools
+from annot.pools.frozen_rankings import needed, read_rankings
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
+from annot.pools.pooling import CITED
 from annot.publishing.report.forecast import describe as describe
+from annot.publishing.report.terminal import told
+from annot.publishing.report.words import sentences
+from annot.store import people
+from annot.store.database import open_store
+from annot.store.pools import read_pools
+from annot.store.queries import read_queries
+from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+
+DEPTHS = (5, 10, 13, 20, 33, 50)
+"""13 and 33 are the quotas of CSFCube's pools of about 100 and 250."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What the forecast was learnt from."""
+
+    queries: int
+    pairs: int
+    """Judged by as many as the design asks."""
+    chosen: int
+    """Of these, judged by more: as many were drawn."""
+    judgements: int
+    with_time: int
+    assessors: int
+    settled_with_time: int
+    cited: float
+    """Documents of a pool that came in as cited, on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The forecast of a design with the pilot behind it."""
+
+    mode: str
+    """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
+    per_method: int
+    methods: tuple[str, ...]
+    pools_differ: tuple[tuple[str, str, str], ...]
+    """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
+    coefficient: str
+    missing: str
+    """The policy for missing judgements, by name."""
+    repeats: float
+    """The share of repeats that was asked for; the design has none where an assessor has too few pairs for it."""
+    currency: str
+    pilot: Pilot
+    forecast: DesignForecast
+
+
+@dataclass(frozen=True, slots=True)
+class DesignedPools:
+    """The pools by one depth."""
+
+    per_method: int
+    shared: float
+    """Of a method's best that many, the share that another has among its own; the mean over methods and pools."""
+    smallest: int
+    mean: float
+    largest: int
+    """Documents of a pool."""
+    pairs: int
+    """Of a query and a document, over all queries."""
+    new: int
+    """Of these, pairs that the pools on record do not have."""
+    judgements: int
+    dry: int
+    """Pools for which a method runs out of documents."""
+    hours: Estimate
+    """Of judging."""
+    cost: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Designed:
+    """The depths side by side."""
+
+    mode: str
+    methods: tuple[str, ...]
+    queries: int
+    pools: int
+    per_pair: int
+    timed: int
+    """Judgements with a time behind the hours; 0 where the time was given."""
+    level: float
+    """Of the intervals."""
+    currency: str
+    depths: tuple[DesignedPools, ...]
 
 
 def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Look:
     """Look; days are those of the clock's time zone. Raises MissingInput when nothing is planned."""
     return progress_of(read_snapshot(ws), now=clock())
+
+
+def design(
+    ws: Workspace, *, queries: int | None, assessors: int | None, per_method: int | None, coefficient: str
+) -> Simulated:
+    """Play the design through many times with what the study in the store has shown so far.
+
+    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it has
+    none, what annot.toml says. Raises MissingInput when no pair was judged by two people yet.
+    """
+    check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
+    settings = ws.settings
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = read_queries(session)
+        everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
+        drawn = read_pools(session)
+        outcome = outcome_of(session, ws.settings)
+    given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
+    answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
+    team, share = settings.judging.per_pair, settings.judging.repeats
+    rules = rules_of(settings)
+    joint = joint_grades(answered, per_pair=team, seed=rules.seed)
+    if joint.most < min(team, 2):
+        raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
+    by_settings = design_of_settings(settings)
+    usual = usual_design(recorded_designs(drawn.values()))
+    pooled = asked_design(usual or by_settings, {"per_method": per_method})
+    differing = differences(usual, by_settings) if usual else ()
+    cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
+    mean_cited = float(mean(cited)) if cited else 0.0
+    n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
+    n_assessors = len(everyone) if assessors is None else assessors
+    n_queries = len(known) if queries is None else queries
+    each = n_queries * n_documents * team / max(1, n_assessors)
+    settled = settled_of(outcome)
+    found = simulate_design(
+        Design(
+            queries=n_queries,
+            pool_size=n_documents,
+            per_pair=team,
+            assessors=n_assessors,
+            repeats=share if each >= FEWEST_FOR_REPEATS else 0.0,
+        ),
+        pilot=given,
+        together=_together(joint, team, coefficient, ws, rules),
+        settled=settled,
+        dispute_seconds=settings.forecast.dispute_seconds,
+        simulations=settings.forecast.simulations,
+        rules=rules,
+        papers={query.query_id: query.paper_id for query in known},
+    )
+    pilot = Pilot(
+        queries=len(joint.tables),
+        pairs=int(joint.tables.sum()),
+        chosen=joint.chosen,
+        judgements=len(given),
+        with_time=sum(seconds_of(answer) is not None for answer in given),
+        assessors=len({answer.assessor for answer in given}),
+        settled_with_time=sum(seconds_of(ruling) is not None for ruling in settled),
+        cited=mean_cited,
+    )
+    return Simulated(
+        mode=pooled.mode,
+        per_method=pooled.per_method,
+        methods=pooled.ranked_methods,
+        pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
+        coefficient=coefficient,
+        missing=settings.judging.missing,
+        repeats=share,
+        currency=settings.forecast.currency,
+        pilot=pilot,
+        forecast=found,
+    )
+
+
+def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Undefined:
+    if not len(joint.tables):
+        return Undefined(f"no pair of the pilot was judged by {team}; the most is {joint.most}")
+    grades = ws.settings.scale.grades
+    units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
+    return Together(
+        query_ids=joint.query_ids,
+        tables=joint.tables,
+        disputed=joint.disputed,
+        coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
+        interval=lambda tables, papers: interval_of(
+            tables, units, grades, name=coefficient, level=rules.level, papers=papers
+        ),
+    )
+
+
+def describe_design(found: Simulated) -> str:
+    """The forecast in words."""
+    forecast = found.forecast
+    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
+    head = sentences(
+        "commands.simulated",
+        found=found,
+        basis=", ".join(f"{counted(n, 'query')} {what}" for n, what in sizes if n) or "no query",
+        policy=IN_WORDS[found.missing],
+        fewest=FEWEST_FOR_REPEATS,
+    )
+    return told(
+        "simulated",
+        found=found,
+        head=head,
+        n_cited=round(found.pilot.cited),
+        disputed=times(forecast.disputed, 100),
+        title=TITLES[found.coefficient],
+        whole=ALL,
+    )
+
+
+def pools(
+    ws: Workspace, *, depths: Sequence[int], mode: str | None, seconds: float | None, advance: Advance
+) -> Designed:
+    """Draw the pools by every depth from the rankings on disk, as the pools on record were drawn otherwise.
+
+    depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
+    seconds: what a judgement takes; None learns it from the judgements there are.
+    Raises MissingInput where there are no rankings.
+    """
+    settings = ws.settings
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        queries = read_queries(session)
+        standing = read_pools(session)
+        given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
+    usual = asked_design(
+        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), {"mode": mode}
+    )
+    query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
+    designs = dict.fromkeys(query_papers, usual)
+    rankings = read_rankings(ws, needed(designs, standing))
+    alike = near_duplicates(ws, keep=False, advance=advance)
+    now = admissions(ws, query_papers, rankings, alike=alike, standing=standing)
+    admitted = as_recorded(now, recorded_admissions(ws))
+    rules = rules_of(settings)
+    by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
+    speed = speed_of(by_assessor, fence=rules.fence)
+    chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
+
+    def of_depth(depth: int) -> DesignedPools:
+        deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
+        found = draw_pools(rankings, deep, admitted, standing=standing)
+        pairs = _pairs(found, queries)
+        judgements = len(pairs) * settings.judging.per_pair
+        if seconds is None:
+            hours = hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
+        else:
+            hours = Estimate(judgements * seconds / HOUR, Undefined("the time of a judgement was given"))
+        sizes = [len(pool.entries) for pool in found]
+        return DesignedPools(
+            per_method=depth,
+            shared=mean(
+                _shared([rankings[method][paper_id] for method in usual.ranked_methods], depth) for paper_id in designs
+            ),
+            smallest=min(sizes),
+            mean=mean(sizes),
+            largest=max(sizes),
+            pairs=len(pairs),
+            new=len(pairs - _pairs(standing.values(), queries)),
+            judgements=judgements,
+            dry=sum(bool(pool.dry) for pool in found),
+            hours=hours,
+            cost=cost_of(hours, rules),
+        )
+
+    return Designed(
+        mode=usual.mode,
+        methods=usual.methods,
+        queries=len(queries),
+        pools=len(query_papers),
+        per_pair=settings.judging.per_pair,
+        timed=sum(seconds_of(one) is not None for one in given) if seconds is None else 0,
+        level=rules.level,
+        currency=settings.forecast.currency,
+        depths=tuple(of_depth(depth) for depth in chosen),
+    )
+
+
+def describe_pools(designed: Designed) -> str:
+    """The depths as a table, and what the hours rest on."""
+    return told("pool-design", designed=designed)
+
+
+def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
+    documents = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in found}
+    return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.paper_id, ())}
+
+
+def _evenly(judgements: int, names: Sequence[str]) -> dict[str, float]:
+    """So many judgements each, of those whose speed is known; where nobody's is, of somebody."""
+    return {name: judgements / len(names) for name in names} or {"": float(judgements)}
+
+
+def _shared(rankings: Sequence[Ranking], depth: int) -> float:
+    tops = [{doc.doc_id for doc in ranking[:depth]} for ranking in rankings]
+    shares = [mean(any(doc_id in other for other in tops if other is not top) for doc_id in top) for top in tops if top]
+    return mean(shares) if shares else 0.0

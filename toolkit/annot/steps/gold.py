@@ -116,7 +116,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
-            raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
+            raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
         found = []
         for name, own in sorted(planned.items()):
             standing = trials.read_assignments(session, HIDDEN, name)

@@ -9,7 +9,7 @@ from annot.base.moments import moment_given
 from annot.corpus.corpus_facts import has_corpus
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.judging.meeting import meeting_of
-from annot.publishing.report.meeting import Said, meeting_page
+from annot.publishing.report.meeting import Screens, meeting_page
 from annot.publishing.report.pages import markdown, page
 from annot.store import papers
 from annot.store.database import open_store
@@ -68,12 +68,12 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     )
 
 
-def _said(ws: Workspace, snapshot: Snapshot, wanted: set[str], facets: set[str]) -> Said:
+def _said(ws: Workspace, snapshot: Snapshot, wanted: set[str], facets: set[str]) -> Screens:
     """What the screens mark and the guidelines say of these papers and facets."""
     pages, _ = read_pages(ws)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         labels = {one.paper_id: one.labels for one in read_labels(session, sorted(wanted))}
-    return Said(
+    return Screens(
         query_marks={query.query_id: query.sentences for query in snapshot.queries},
         labels=labels,
         facets=ws.settings.facets,

@@ -1,27 +1,35 @@
-"""Drawing the plan: who judges what, in which order, before anything is sent."""
+"""The plan: who judges what, in which order. It is drawn before anything is sent; what was not sent is taken back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, known_query
-from annot.base.records import Assignment, Query
+from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
+from annot.judging.exchange.connection import on_servers
 from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.drawing import draw_plan
+from annot.judging.planning.handing_on import renumbered
 from annot.judging.planning.too_small import papers_by_facet, papers_shared
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import StudioTask
+from annot.labelstudio.tasks import pair_key
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.words import sentences
-from annot.store import people, projects
-from annot.store.database import open_store
-from annot.store.pools import documents_by_query
+from annot.store import judgements, people, pools, projects
+from annot.store.database import Store, open_store
+from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace, read_manifest, sha256_of
+
+OCCASIONS = (1, 2)
+"""On which a pair can be asked before it is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def make(
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             known = {query.query_id: query for query in read_queries(session)}
-            documents = documents_by_query(session)
+            documents = pools.documents_by_query(session)
             everyone = people.read_assessors(session)
             standing = people.read_assignments(session)
             before = people.read_plan(session)
@@ -208,3 +216,140 @@ def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[L
     repeats = Counter(assignment.assessor for assignment in assignments if assignment.occasion > 1)
     queries = Counter(name for name, _ in {(assignment.assessor, assignment.query_id) for assignment in assignments})
     return tuple(Load(name, queries[name], pairs[name], repeats[name]) for name in sorted(assessors))
+
+
+def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
+    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
+
+    `queries` limits it to these queries. sent: take these queries back although they were sent, with their tasks, if
+    nobody has answered any of them; every server is asked, and once more just before tasks are deleted. Raises
+    MissingInput when nothing is planned, InputError when nothing can be taken back: people would go on with tasks that
+    nobody knows of.
+    """
+    if sent and not queries:
+        raise InputError("--sent: found no query, expected those to take back", hint="name each with --query")
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            standing = people.read_assignments(session)
+            known = {query.query_id: query for query in read_queries(session)}
+        if not standing:
+            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+        chosen = {known_query(known, name).query_id for name in queries} or set(known)
+        if sent:
+            _unsend(ws, store, chosen, dry_run=dry_run)
+        leaving, remaining = _drop(ws, store, chosen, of_query=bool(queries), unsent=sent, dry_run=dry_run)
+    if not dry_run:
+        write_plan(ws, remaining)
+    return leaving
+
+
+def _drop(
+    ws: Workspace, store: Store, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
+) -> tuple[int, tuple[Assignment, ...]]:
+    """Take out of the plan what holds nobody; how many assignments those were, and those that remain.
+
+    unsent: in a dry run, that what was sent of these queries would have been taken back by now.
+    """
+    with store.begin() as session:
+        standing = people.read_assignments(session)
+        sent = projects.read_sent(session)
+        bound = {asked.pair for of_person in sent.values() for asked in of_person}
+        if unsent and dry_run:
+            bound = {pair for pair in bound if pair[0] not in chosen}
+        bound |= {one.pair for one in judgements.read_judgements(session)}
+        leaving = {one for one in standing if one.query_id in chosen and one.pair not in bound}
+        if not leaving:
+            of = f" of {', '.join(sorted(chosen))}" if of_query else ""
+            who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
+            raise InputError(
+                f"every planned pair{of} was sent or judged{who}",
+                hint="a query without an answer can be taken back: `annot plan --withdraw --query QUERY --sent`",
+            )
+        remaining = renumbered(one for one in standing if one not in leaving)
+        if not dry_run and remaining:
+            record_plan(ws, session, remaining, dropped={one.pair for one in leaving})
+        elif not dry_run:
+            people.withdraw_plan(session)
+    return len(leaving), remaining
+
+
+def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> None:
+    """Delete the tasks of these queries from every server, and forget them.
+
+    Raises InputError, and deletes nothing, where somebody has answered one of them, and StudioError where a server
+    cannot be asked.
+    """
+    with store.read() as session:
+        judged = {one.query_id for one in judgements.read_judgements(session)} & chosen
+        documents = pools.documents_by_query(session)
+        tasks = {
+            project: [asked for asked in projects.read_tasks(session, project.project) if asked.query_id in chosen]
+            for project in projects.read_projects(session, round="judge")
+            if project.remote_id is not None
+        }
+    if judged:
+        raise InputError(f"{', '.join(sorted(judged))}: judged already", hint="judgements are never deleted")
+    # A push that was killed may have sent what it did not note down.
+    possible = (Asked(name, doc_id, at) for name in chosen for doc_id in documents.get(name, ()) for at in OCCASIONS)
+    keys = {pair_key(*asked): asked for asked in (*possible, *(asked for own in tasks.values() for asked in own))}
+
+    def look(gateway: Gateway, project: Project) -> list[StudioTask]:
+        assert project.remote_id is not None
+        return [task for task in gateway.tasks_of(project.remote_id) if task.key in keys]
+
+    answered: list[str] = []
+
+    def refuse_answered(gateway: Gateway, project: Project) -> None:
+        pairs = [keys[task.key or ""] for task in look(gateway, project) if task.annotations]
+        answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in pairs)
+
+    def delete(gateway: Gateway, project: Project) -> None:
+        assert project.remote_id is not None
+        gateway.delete_unanswered(project.remote_id, [task.task_id for task in look(gateway, project)])
+        staying = {keys[task.key or ""] for task in look(gateway, project)}
+        with store.begin() as session:
+            projects.forget_tasks(session, project.project, [asked for asked in tasks[project] if asked not in staying])
+        answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in staying)
+
+    def refuse(what: str, hint: str) -> None:
+        if answered:
+            raise InputError(f"{len(answered)} task(s) {what}", faults=answered, hint=f"`annot pull` brings {hint}")
+
+    _on_each(ws, store, tasks, refuse_answered)
+    refuse(
+        "are answered already; nothing was deleted",
+        "the answers in; a query that people have begun with stays in the plan",
+    )
+    if dry_run:
+        return
+    _on_each(ws, store, tasks, delete)
+    refuse(
+        "were answered while the others were deleted; the queries stay in the plan",
+        "the answers in, and `annot push` sends again what was deleted",
+    )
+
+
+def _on_each(
+    ws: Workspace, store: Store, tasks: Mapping[Project, Sequence[Asked]], work: Callable[[Gateway, Project], None]
+) -> None:
+    """Do `work` on every project; StudioError where one could not be reached."""
+    done: set[Project] = set()
+    if not tasks:
+        return
+
+    def on_server(gateway: Gateway, names: Sequence[str]) -> None:
+        server = gateway.identity()
+        for project in tasks:
+            if project.server == server and project.assessor in names:
+                work(gateway, project)
+                done.add(project)
+
+    away = on_servers(ws, store, sorted({project.assessor for project in tasks}), on_server)
+    missed = [project for project, asked in tasks.items() if asked and project not in done]
+    if missed:
+        whys = {one.assessor: one.why for one in away}
+        raise StudioError(
+            f"{len(missed)} project(s) could not be asked; what was sent stays in the plan",
+            faults=[f"{one.assessor}: {whys.get(one.assessor, f'the tasks are on {one.url}')}" for one in missed],
+            hint="run the command again when every server answers, or name the server with --url",
+        )

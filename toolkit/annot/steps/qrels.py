@@ -12,8 +12,11 @@ from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import comparable_runs, evaluation_of
 from annot.measuring.restated import topups
+from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number, number
+from annot.publishing.report.sections.runs import LIKE_CHANCE
+from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.words import sentence, table
+from annot.publishing.report.words import sentence
 from annot.store.accepted import accept
 from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
@@ -156,12 +159,55 @@ def compare(
 def describe(compared: ComparedQrels) -> str:
     """The verdict in one line; then grades, runs that change sides, and topics."""
     found = compared.found
-    rows = list(zip(found.grades, found.confusion, strict=True))
     tables = [
-        table("two_qrels.confusion", rows, compared=compared, grades=[str(grade) for grade in found.grades]),
-        table("two_qrels.means", found.means.items(), found=found),
-        table("two_qrels.changed", found.changed, found=found),
-        table("two_qrels.topics", found.topics, found=found),
+        table(
+            "confusion",
+            list(zip(found.grades, found.confusion, strict=True)),
+            [Column("Grade", lambda one: one[0])],
+            each(found.grades, lambda one, grade: one[1][found.grades.index(grade)]),
+            caption="two_qrels.confusion",
+            compared=compared,
+        ),
+        table(
+            "means",
+            found.means.items(),
+            [Column("Run", lambda one: one[0])],
+            [
+                Column("A", lambda one: _mean(one[1][0], found.above_chance[one[0]][0])),
+                Column("B", lambda one: _mean(one[1][1], found.above_chance[one[0]][1])),
+            ],
+            caption="two_qrels.means",
+            found=found,
+        ),
+        table(
+            "changed",
+            found.changed,
+            [Column("Better by A", lambda one: one.better_by_a), Column("Better by B", lambda one: one.better_by_b)],
+            [
+                Column("Lead by A", lambda one: number(one.lead_by_a, POINTS)),
+                Column("Holds by A", lambda one: one.holds_by_a),
+                Column("Lead by B", lambda one: number(one.lead_by_b, POINTS)),
+                Column("Holds by B", lambda one: one.holds_by_b),
+            ],
+            caption="two_qrels.changed",
+        ),
+        table(
+            "topics",
+            found.topics,
+            [Column("Query", lambda one: one.query_id)],
+            [
+                Column("Pairs", lambda one: one.pairs),
+                Column("Only A", lambda one: one.only_a),
+                Column("Only B", lambda one: one.only_b),
+                Column("Kappa", lambda one: number(one.kappa, COEFFICIENT)),
+                Column("Alpha", lambda one: number(one.alpha, COEFFICIENT)),
+            ],
+            caption="two_qrels.topics",
+        ),
     ]
     shown = [table_text(one) for one in tables if one.rows]
     return "\n\n".join([sentence("two_qrels.verdict", found=found), *shown])
+
+
+def _mean(value: float, above_chance: bool) -> Number:
+    return number(value, MEASURE, after="" if above_chance else LIKE_CHANCE)

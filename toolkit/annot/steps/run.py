@@ -22,19 +22,10 @@ from annot.measuring.evaluation.evaluated import CHANCE
 from annot.measuring.matched import matches_file, matches_of, write_matches
 from annot.measuring.system_inputs import StudyInputs
 from annot.publishing.report.words import sentences
+from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
 from annot.ranking.small_corpora import trained_on_few
-from annot.ranking.submission import (
-    SubmissionFinding,
-    SubmissionRules,
-    look,
-    read_metadata_file,
-    read_run_file,
-    refuse_findings,
-    refused,
-    settled,
-)
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.registry import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.system import System
@@ -81,7 +72,7 @@ class ImportedRun:
     documents: int
     of_documents: int
     """Candidates of the queries that the run covers."""
-    findings: tuple[SubmissionFinding, ...]
+    findings: tuple[submission.SubmissionFinding, ...]
     rules: dict[str, str | None]
     replaced: bool
     """Whether another run of this tag was there before."""
@@ -180,7 +171,7 @@ def import_files(
     facet: str | None,
     system: str | None,
     seed: int | None,
-    rules: SubmissionRules,
+    rules: submission.SubmissionRules,
     distances: bool,
     replace: bool = False,
     dry_run: bool,
@@ -214,10 +205,10 @@ def import_files(
                 "no pools and no judgements to rank", hint="`annot pool` draws pools, `annot import` imports them"
             )
         documents: dict[str, tuple[ScoredDoc, ...]] = {}
-        metadata = read_metadata_file(meta)
+        metadata = submission.read_metadata_file(meta)
         hashes = {}
         for path in files:
-            submitted, hashes[path.name] = read_run_file(path, distances=distances)
+            submitted, hashes[path.name] = submission.read_run_file(path, distances=distances)
             of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
             for query_id, docs in of_file.items():
                 documents[query_id] = (*documents.get(query_id, ()), *docs)
@@ -228,9 +219,9 @@ def import_files(
                 faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
                 hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
             )
-        findings = look(documents, candidates)
-        refuse_findings(refused(findings, rules), files[0], REMEDIES)
-        rankings = settled(documents, candidates, rules)
+        findings = submission.look(documents, candidates)
+        submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
+        rankings = submission.settled(documents, candidates, rules)
         facts: dict[str, Any] = {
             "system": system or str(metadata.get("system", tag)),
             "seed": _seed(metadata.get("seed") if seed is None else seed),

@@ -138,6 +138,6 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     if free is not None and needed > free:
         raise InputError(
             f"{count} server(s) to start take up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
-            hint="start some on another machine and name them with `annot assessor server NAME --url ADDRESS`",
+            hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
     tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")

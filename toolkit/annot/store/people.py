@@ -108,7 +108,7 @@ def replace_plan(
         session,
         {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
         what="pair(s) would leave the plan",
-        hint="keep what is planned and add to it; `annot plan withdraw` takes back what was not sent",
+        hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
     _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
     insert_records(session, AssignmentRow, new)

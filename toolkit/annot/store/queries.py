@@ -57,7 +57,7 @@ def remove_query(session: Session, query_id: str) -> None:
     Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
     """
     _refuse(session, [query_id], _JUDGED, "would go")
-    withdraw = f"take its pairs back with `annot plan withdraw --query {query_id}`"
+    withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
     _refuse(session, [query_id], {AssignmentRow: _IN_USE[AssignmentRow]}, "would go", hint=withdraw)
     _refuse(session, [query_id], {rows: _IN_USE[rows] for rows in (SplitRow, GoldRow, TrialAssignmentRow)}, "would go")
     delete_where(session, QueryRow, "query_id", [query_id])

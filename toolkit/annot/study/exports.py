@@ -99,7 +99,7 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     if not outcome.judgements:
         raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
     if not outcome.decisions and not outcome.unjudgeable:
-        raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
+        raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
     faults = unfinished(outcome)
     if partial or not faults:
         return
@@ -124,7 +124,7 @@ def unfinished(outcome: Outcome) -> list[str]:
     answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
     asked = {one.pair: one.assessor for one in outcome.returned if (one.asked, one.assessor) not in answered}
     faults += [
-        f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot adjudicate return "
+        f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot return "
         f"{' '.join(pair)} --to {asked[pair]} --undo` takes it back"
         for pair in outcome.waiting
     ]

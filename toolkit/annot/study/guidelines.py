@@ -48,7 +48,7 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, name: str) -> Guidelines:
-    """What `annot guidelines show` prints: the page of a facet and the general one, or one of the others."""
+    """What `annot guidelines` prints: the page of a facet and the general one, or one of the others."""
     if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
         return Guidelines(name, "", page(ws, name))
     found = read(ws, name)

@@ -267,7 +267,7 @@ class ForecastSettings(Section):
     draws: Annotated[int, Field(ge=100)] = 1000
     """Draws behind the interval of a forecast."""
     simulations: Annotated[int, Field(ge=10)] = 200
-    """Studies that `annot plan simulate` plays through."""
+    """Studies that `annot forecast --design` plays through."""
 
 
 class WatchSettings(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,19 +46,23 @@ def score(
     `labels` are all that there are. There is at least one sentence. Raises ValueError when the two do not match
     sentence by sentence.
     """
-    pairs: Counter[tuple[str, str]] = Counter()
-    for truth, predicted in zip(truths, predictions, strict=True):
-        pairs.update(zip(truth, predicted, strict=True))
-    total = pairs.total()
-    confusion = {truth: {predicted: pairs[truth, predicted] for predicted in labels} for truth in labels}
-    per_label = {label: _label_score(label, confusion) for label in labels}
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    pairs = [pair for both in zip(truths, predictions, strict=True) for pair in zip(*both, strict=True)]
+    truth, predicted = zip(*pairs, strict=True)
+    figures = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=math.nan)
+    per_label = {
+        label: LabelScore(_defined(precision), _defined(recall), _defined(f1), int(support))
+        for label, precision, recall, f1, support in zip(labels, *figures, strict=True)
+    }
     defined = [entry.f1 for entry in per_label.values() if entry.f1 is not None]
+    confusion = confusion_matrix(truth, predicted, labels=labels).tolist()
     return LabelScores(
-        sentences=total,
-        micro_f1=sum(confusion[label][label] for label in labels) / total,
+        sentences=len(pairs),
+        micro_f1=sum(one == other for one, other in pairs) / len(pairs),
         macro_f1=sum(defined) / len(defined),
         per_label=per_label,
-        confusion=confusion,
+        confusion={label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, confusion, strict=True)},
     )
 
 
@@ -104,13 +108,5 @@ def by_confidence(
     return tuple(found)
 
 
-def _label_score(label: str, confusion: dict[str, dict[str, int]]) -> LabelScore:
-    right = confusion[label][label]
-    support = sum(confusion[label].values())
-    given = sum(row[label] for row in confusion.values())
-    return LabelScore(
-        precision=right / given if given else None,
-        recall=right / support if support else None,
-        f1=2 * right / (given + support) if given + support else None,
-        support=support,
-    )
+def _defined(figure: float) -> float | None:
+    return None if math.isnan(figure) else float(figure)

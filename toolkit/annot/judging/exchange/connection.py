@@ -119,8 +119,8 @@ def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str,
         raise StudioError(
             f"{gateway.url} is also the server of {', '.join(sorted(others - {person}))}, expected one of {person} "
             "alone",
-            hint=f"name another with `annot assessor server {person} --url ADDRESS`; a copy of a server's data counts "
-            "as the same server",
+            hint=f"name another with `annot assessor change {person} --server ADDRESS`; a copy of a server's data "
+            "counts as the same server",
         )
 
 

@@ -84,7 +84,7 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
         if follows(groups.values()):
             raise LeakError(
                 f"the order of the tasks of {parcel.assessor} tells {what}; nothing was sent",
-                hint="draw the plan with another seed: `annot plan withdraw`, then `annot plan --seed NUMBER`"
+                hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
                 if round == "judge"
                 else "set another seed in annot.toml, and draw again",
             )

@@ -76,7 +76,7 @@ class Pulled:
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot judgements restore --all`; `{push}` sends what is missing and unanswered",
+            f"`annot answers restore --all`; `{push}` sends what is missing and unanswered",
         )
         if away is None:
             return lost
@@ -203,7 +203,7 @@ def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     if older:
         yield f"{person}: the server holds {older} answer(s) in an earlier state; those on record count"
     if withdrawn:
-        yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot judgements withdrawn` lists them"
+        yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot answers list` lists them"
 
 
 def _told(lost: Iterable[Lost]) -> Iterable[str]:

@@ -17,7 +17,9 @@ from annot.labelstudio import server
 from annot.study.doors import allow
 from annot.study.workspace import Workspace
 
-HINT = "`annot studio up --per-assessor` starts one here, `annot assessor server {person} --url ADDRESS` names another"
+HINT = (
+    "`annot studio up --per-assessor` starts one here, `annot assessor change {person} --server ADDRESS` names another"
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,7 +87,9 @@ def place_of(ws: Workspace, person: str | None) -> Place:
             kept = json.loads(path.read_text(encoding="utf-8"))
             return Place(str(kept["url"]), str(kept["token"]), here=False)
         except (ValueError, KeyError, TypeError):
-            raise StudioError(f"{path}: cannot be read", hint=f"`annot assessor server {person} --url URL`") from None
+            raise StudioError(
+                f"{path}: cannot be read", hint=f"`annot assessor change {person} --server URL`"
+            ) from None
     folder = studio_folder(ws, person)
     running = server.status(folder)
     if running is not None:
@@ -111,7 +115,7 @@ def people_at(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
     if not owners:
         raise InputError(
             f"{url} is the server of nobody in this study, where each person has their own",
-            hint="leave out --url and LABEL_STUDIO_URL to go to each person's; `annot assessor server NAME --url "
+            hint="leave out --url and LABEL_STUDIO_URL to go to each person's; `annot assessor change NAME --server "
             "ADDRESS` names one",
         )
     return [person for person in owners if person in names]

@@ -22,7 +22,17 @@ from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
-from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, n_judged_twice, tables_between
+from annot.measuring.agreement.contingency import (
+    ALPHAS,
+    OF_COUNTS,
+    OF_TABLES,
+    Counts,
+    alpha_of_units,
+    count,
+    n_judged_twice,
+    tables_between,
+    units_of,
+)
 
 Ratings = Array
 Coefficient = Callable[[Ratings, Sequence[int]], float]
@@ -56,7 +66,10 @@ def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int
         return Undefined("fewer than two assessors")
     if name in OF_TABLES:
         return mean_of_tables(name, tables, grades)
-    return _why_none(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
+    why = _why_none(name, counts, grades)
+    if why is None and name in ALPHAS and counts.units is not None:
+        return alpha_of_units(name, counts.units, grades)
+    return why or float(OF_COUNTS[name](counts, grades))
 
 
 def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
@@ -66,6 +79,8 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
         return Undefined(NOT_JUDGED_TWICE)
     tables, sizes = tables[sizes > 0], sizes[sizes > 0]
     values, sizes_used = of_tables(name, tables, grades, many=len(tables) > 2)
+    if name in ALPHAS:
+        values[sizes_used > 0] = [alpha_of_units(name, units_of(table), grades) for table in tables[sizes_used > 0]]
     if rests_on_most(sizes_used.sum(), sizes.sum()):
         return float((values * sizes_used).sum() / sizes_used.sum())
     without = np.flatnonzero(sizes_used == 0)

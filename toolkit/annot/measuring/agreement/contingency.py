@@ -12,7 +12,8 @@ Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -33,12 +34,15 @@ class Counts:
     agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
     shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
     margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
+    units: shape (N, K), how often each of all these pairs was given each grade; None where the counts are weighted, or
+    are those of many sets.
     """
 
     coincidences: Array
     agreement: Array
     shares: Array
     margins: Array
+    units: Array | None = None
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
@@ -46,7 +50,7 @@ class Counts:
 
     def whole(self) -> Counts:
         """The sum over the first axis."""
-        return Counts(*[counts.sum(axis=0) for counts in self.parts()])
+        return replace(Counts(*[counts.sum(axis=0) for counts in self.parts()]), units=self.units)
 
     def left_out(self, clusters: Clusters) -> Counts:
         """The sums over the first axis without each unit of chance among its members."""
@@ -59,7 +63,9 @@ class Counts:
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
         """One Counts with a new first axis."""
-        return Counts(*[np.stack(parts) for parts in zip(*[one.parts() for one in counts], strict=True)])
+        units = [one.units for one in counts if one.units is not None]
+        stacked = [np.stack(parts) for parts in zip(*[one.parts() for one in counts], strict=True)]
+        return replace(Counts(*stacked), units=np.concatenate(units) if len(units) == len(counts) else None)
 
     @staticmethod
     def of_tables(tables: Array) -> Counts:
@@ -82,7 +88,22 @@ def count(ratings: Array, grades: Sequence[int]) -> Counts:
         agreement=(twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
         shares=(once / m_once[:, None]).sum(axis=0),
         margins=given[:, m >= 2].sum(axis=1),
+        units=by_pair,
     )
+
+
+def units_of(table: Array) -> Array:
+    """The pairs behind a table of two assessors, shape (K, K), as `Counts.units` has them."""
+    one, other = np.nonzero(table)
+    given = np.eye(len(table))
+    return np.repeat(given[one] + given[other], table[one, other].astype(np.int64), axis=0)
+
+
+def alpha_of_units(name: str, units: Array, grades: Sequence[int]) -> float:
+    """Krippendorff's alpha as the `krippendorff` package computes it. Undefined where the ratings are degenerate."""
+    import krippendorff
+
+    return float(krippendorff.alpha(value_counts=units, value_domain=grades, level_of_measurement=ALPHAS[name]))
 
 
 def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Integers, Array]:
@@ -186,6 +207,13 @@ def _percent(within: int) -> OfCounts:
 
 OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
 """The rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
+ALPHAS: dict[str, Literal["ordinal", "nominal", "interval"]] = {
+    "alpha_ordinal": "ordinal",
+    "alpha_nominal": "nominal",
+    "alpha_interval": "interval",
+}
+"""Those that come from the `krippendorff` package where the single pairs are known; here, from counts, where it has
+nothing: for weighted counts, and for many sets of pairs at once."""
 OF_COUNTS: dict[str, OfCounts] = {
     "alpha_ordinal": _alpha(_ordinal),
     "alpha_nominal": _alpha(lambda n_c, gaps: (gaps > 0).astype(np.float64)),

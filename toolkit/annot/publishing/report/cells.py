@@ -8,7 +8,7 @@ Particle Physics, section 5.3). Never more digits than were published; without a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 from annot.measuring.agreement.coefficients import PERCENTAGES
@@ -18,7 +18,7 @@ NONE = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Quantity:
     """What a figure measures: how it is printed, and between which ends it can lie (as printed)."""
 
     published: int
@@ -32,49 +32,66 @@ class Kind:
     signed: bool = False
 
 
-COEFFICIENT = Kind(4, 2, -1, 1)
-PERCENTAGE = Kind(2, 0, 0, 100)
+COEFFICIENT = Quantity(4, 2, -1, 1)
+PERCENTAGE = Quantity(2, 0, 0, 100)
 """A coefficient in percent."""
-SHARE = Kind(1, 0, 0, 100, scale=100, unit="%")
-MEAN_SHARE = Kind(2, 0, 0, 100, scale=100, unit="%")
+SHARE = Quantity(1, 0, 0, 100, scale=100, unit="%")
+MEAN_SHARE = Quantity(2, 0, 0, 100, scale=100, unit="%")
 """The mean of the queries' shares."""
-MEASURE = Kind(2, 1, 0, 100, scale=100)
+MEASURE = Quantity(2, 1, 0, 100, scale=100)
 """A measure of a run, a fraction that is printed in percent."""
-POINTS = Kind(2, 1, -100, 100, scale=100, signed=True)
+POINTS = Quantity(2, 1, -100, 100, scale=100, signed=True)
 """A difference of two measures."""
-LOSS = Kind(2, 1, 0, 100, scale=100)
+LOSS = Quantity(2, 1, 0, 100, scale=100)
 """How much of a measure is lost, in points of 100."""
-EFFECT = Kind(2, 2, signed=True)
+EFFECT = Quantity(2, 2, signed=True)
 """A difference in standard deviations."""
-DETECTABLE = Kind(1, 0, 0, 100, scale=100)
+DETECTABLE = Quantity(1, 0, 0, 100, scale=100)
 """A difference of two measures that would be found, in points of 100."""
-PERCENT = Kind(1, 1, scale=100)
+PERCENT = Quantity(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
-TAU = Kind(2, 2, -1, 1)
-PROBABILITY = Kind(2, 2)
-DISTANCE = Kind(2, 2, 0)
-MEAN = Kind(2, 1)
-GRADES = Kind(2, 2, signed=True)
+TAU = Quantity(2, 2, -1, 1)
+PROBABILITY = Quantity(2, 2)
+DISTANCE = Quantity(2, 2, 0)
+MEAN = Quantity(2, 1)
+GRADES = Quantity(2, 2, signed=True)
 """A difference in grades."""
-SECONDS = Kind(1, 1, 0)
-HOURS = Kind(1, 1, 0)
-COST = Kind(2, 2, 0)
+SECONDS = Quantity(1, 1, 0)
+HOURS = Quantity(1, 1, 0)
+COST = Quantity(2, 2, 0)
+P = Quantity(4, 4, 0, 1)
+"""A p-value, with two digits that count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A figure as printed, with its interval where it has one; in a sentence it is its own text."""
+    """A figure with its interval where it has one: raw in data, rounded on a page; in a sentence it is its own text."""
 
-    value: float | None
-    kind: Kind
-    ends: tuple[float, float] | None = None
+    raw: float | Undefined | None
+    kind: Quantity
+    interval: Interval | Undefined | None = None
+    """Or why there is none, where one was looked for."""
     after: str = ""
     """What the figure rests on, where that differs from the rest of its row."""
-    without: Undefined | None = None
-    """Why it has no interval, where one was looked for."""
+    rests_on: tuple[tuple[str, int], ...] = ()
+    """The same in data: how many of what, by name."""
 
     def __str__(self) -> str:
         return self.text(precise=False)
+
+    @property
+    def value(self) -> float | None:
+        """As printed, before it is rounded."""
+        return None if self.raw is None or isinstance(self.raw, Undefined) else self.kind.scale * self.raw
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of the interval as printed, kept within what is possible; one without width says nothing of other data."""
+        found = self.interval
+        if self.value is None or not isinstance(found, Interval) or found.low >= found.high:
+            return None
+        low, high = (min(max(self.kind.scale * end, self.kind.low), self.kind.high) for end in (found.low, found.high))
+        return low, high
 
     def text(self, *, precise: bool) -> str:
         """`0.65 [0.54, 0.71]`, or precisely `0.6551 [0.5382, 0.7136]`."""
@@ -83,10 +100,8 @@ class Number:
     def parts(self, *, precise: bool) -> tuple[str, str]:
         """The figure, and the interval with what follows it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
-        bounds = ""
-        if self.ends is not None and self.value is not None:
-            low, high = (f"{end:z.{digits}f}" for end in self.ends)
-            bounds = f"[{low}, {high}]"
+        ends = self.ends
+        bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property
@@ -97,39 +112,29 @@ class Number:
     @property
     def digits(self) -> int:
         """How many decimals the interval bears."""
-        if self.ends is None:
-            return self.kind.plain
-        return min(self.kind.published, decimals((self.ends[1] - self.ends[0]) / 2))
+        ends = self.ends
+        return self.kind.plain if ends is None else min(self.kind.published, decimals((ends[1] - ends[0]) / 2))
 
     def _figure(self, digits: int) -> str:
         if self.value is None:
             return NONE
+        if self.kind is P:
+            return p_value(self.value)
         text = f"{self.value:z.{digits}f}"
         sign = "+" if self.kind.signed and not text.startswith("-") and float(text) else ""
         return f"{sign}{text}{self.kind.unit}"
 
 
-def number(
-    value: float | Undefined | None, kind: Kind, interval: Interval | Undefined | None = None, *, after: str = ""
-) -> Number:
-    """A figure with its interval, kept within what is possible; one without width says nothing of other data."""
-    if value is None or isinstance(value, Undefined):
-        return Number(None, kind, after=after)
-    plain = Number(kind.scale * value, kind, after=after)
-    if isinstance(interval, Undefined):
-        return replace(plain, without=interval)
-    if interval is None or interval.low >= interval.high:
-        return plain
-    low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
-    return replace(plain, ends=(low, high))
+number = Number
+"""A figure of a kind, with its interval: `number(0.123, SHARE)`."""
 
 
-def measured(found: Estimate | Share, kind: Kind) -> Number:
+def measured(found: Estimate | Share, kind: Quantity) -> Number:
     """A figure that comes with its interval."""
     return number(found.value, kind, found.interval)
 
 
-def coefficient(name: str) -> Kind:
+def coefficient(name: str) -> Quantity:
     """The kind of an agreement coefficient, by its short name."""
     return PERCENTAGE if name in PERCENTAGES else COEFFICIENT
 
@@ -160,6 +165,8 @@ def text(cell: object, *, precise: bool) -> str:
     """A cell as it is printed."""
     if isinstance(cell, Number):
         return cell.text(precise=precise)
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     return NONE if cell is None else str(cell)
 
 
@@ -168,7 +175,7 @@ def parts(cell: object, *, precise: bool) -> tuple[str, str]:
     return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
 
 
-def estimate(found: Estimate, kind: Kind) -> str:
+def estimate(found: Estimate, kind: Quantity) -> str:
     """`12 [10, 15]`, or why there is none. Why there is no interval is said once, below all figures."""
     if isinstance(found.value, Undefined):
         return f"unknown: {found.value.reason}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from annot.measuring.reusability.certificate import JUDGED, Certificate
+from annot.measuring.reusability.halves import Swaps
 from annot.measuring.reusability.own_finds import MOST_PAPERS
 from annot.measuring.reusability.reductions import Reduction
+from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, number
 from annot.publishing.report.document import Answer, Document, Section, Table
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.tables import Column, table
+from annot.publishing.report.words import sentence, sentences
 
 
 def certificate_page(found: Certificate, *, title: str, notice: str | None) -> Document:
@@ -39,31 +42,113 @@ def _sections(found: Certificate) -> Iterator[Section]:
         "losses",
         "What each method alone found",
         sentences("reusability.losses", **values),
-        (table("reusability.losses", found.losses, found=found),),
+        (_losses(found),),
     )
     if found.methods:
         yield _reduced("methods", "The runs without one method", found.methods, values)
     if found.depths:
         yield _reduced("depths", "At a lesser depth", found.depths, values)
-    runs = (table("reusability.runs", found.runs),)
-    yield Section("unjudged", "What is not judged", sentences("reusability.unjudged", **values), runs)
-    halves = (table("reusability.halves", found.halves.swaps),) if found.halves else ()
+    runs = table(
+        "runs",
+        found.runs,
+        [Column("Run", lambda one: one.run), Column("Also a pool method", lambda one: one.pooled)],
+        [
+            Column("Judged of the first 20", lambda one: number(one.judged_at_20, SHARE)),
+            Column("As it is", lambda one: number(one.as_it_is, MEASURE)),
+            Column("Condensed", lambda one: number(one.condensed, MEASURE)),
+        ],
+        caption="reusability.unjudged_table",
+        command=COMMAND,
+    )
+    yield Section("unjudged", "What is not judged", sentences("reusability.unjudged", **values), (runs,))
+    halves = (_halves(found.halves.swaps),) if found.halves else ()
     yield Section("halves", "Half of the queries", sentences("reusability.halves", **values), halves)
+
+
+def _losses(found: Certificate) -> Table:
+    return table(
+        "losses",
+        found.losses,
+        [Column("Without", lambda one: one.method)],
+        [
+            Column("Pairs it alone brought", lambda one: one.alone),
+            Column("Relevant ones", lambda one: one.alone_relevant),
+            Column("Loss, points", lambda one: number(one.loss, LOSS, one.interval)),
+            Column("Score", lambda one: number(one.score, MEASURE)),
+            Column("Score then", lambda one: number(one.without, MEASURE)),
+            Column("Rank", lambda one: one.rank or NONE),
+            Column("Rank then", lambda one: one.rank_without or NONE),
+        ],
+        caption="reusability.losses_table",
+        command=COMMAND,
+        found=found,
+    )
+
+
+def _halves(swaps: Sequence[Swaps]) -> Table:
+    def sizes(one: Swaps) -> str:
+        return f"{100 * one.least:g}" + (" or more" if one.below == 1 else f" to {100 * one.below:g}")
+
+    return table(
+        "halves",
+        swaps,
+        [Column("Difference, points", sizes)],
+        [
+            Column("Differences", lambda one: one.differences),
+            Column("Turned round", lambda one: number(one.swapped / one.differences, SHARE)),
+        ],
+        caption="reusability.halves_table",
+        command=COMMAND,
+    )
 
 
 def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[str, object]) -> Section:
     changed = [
-        {"name": row.name, "change": change}
+        (row.name, change)
         for row in rows
         for change in row.changes
         if change.rank_before != change.rank_after or abs(change.before - change.after) >= NOTABLE
     ]
-    blocks = [table(f"reusability.{name}", rows)]
+    first = "Without" if name == "methods" else "Depth"
+    lost: list[Column[Reduction]] = [
+        Column("Judged pairs lost", lambda one: one.lost),
+        Column("Relevant lost", lambda one: one.lost_relevant),
+    ]
+    blocks = [
+        table(
+            name,
+            rows,
+            [Column(first, lambda one: one.name)],
+            [
+                *(lost if name == "depths" else ()),
+                Column("Tau", lambda one: number(one.tau, TAU)),
+                Column("Differences kept", lambda one: f"{one.kept} of {one.significant}"),
+                Column("Turned round", lambda one: one.reversed),
+            ],
+            caption=f"reusability.{name}_table",
+            command=COMMAND,
+        )
+    ]
     if changed:
-        blocks.append(table(f"reusability.{name}_runs", changed))
+        blocks.append(
+            table(
+                f"{name}_runs",
+                changed,
+                [Column(first, lambda one: one[0]), Column("Run", lambda one: one[1].run)],
+                [
+                    Column("All grades", lambda one: number(one[1].before, MEASURE)),
+                    Column("Grades left", lambda one: number(one[1].after, MEASURE)),
+                    Column("Rank", lambda one: one[1].rank_before),
+                    Column("Rank then", lambda one: one[1].rank_after),
+                ],
+                caption=f"reusability.{name}_runs_table",
+                command=COMMAND,
+            )
+        )
     return Section(name, heading, sentences(f"reusability.{name}", **values), tuple(blocks))
 
 
+COMMAND = "annot reusability"
 NOTABLE = 0.005
 """Half a point: changes below, without another rank, are in the JSON only."""
 

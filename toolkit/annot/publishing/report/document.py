@@ -20,6 +20,8 @@ class Table:
     notes: tuple[str, ...] = ()
     numeric_from: int = 1
     """The first column that holds numbers; the ones before it hold names."""
+    records: tuple[dict[str, object], ...] = ()
+    """The rows as data: by name of the column, figures not rounded, and what is in no printed column."""
 
     @property
     def bracketed(self) -> bool:

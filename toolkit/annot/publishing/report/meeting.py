@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from annot.base.records import Paper
-from annot.judging.meeting import COEFFICIENTS, DifferingPair, Meeting
-from annot.measuring.agreement.summaries import AgreementTable
-from annot.publishing.report.cells import coefficient, number
-from annot.publishing.report.document import Abstract, Document, Section, SideBySide
-from annot.publishing.report.words import listed, sentence, sentences, table
+from annot.judging.meeting import DifferingPair, Meeting
+from annot.measuring.agreement.summaries import GroupAgreement
+from annot.publishing.report.cells import Number, coefficient, number
+from annot.publishing.report.document import Abstract, Document, Section, SideBySide, Table
+from annot.publishing.report.tables import Column, table
+from annot.publishing.report.words import listed, sentence, sentences
 
+COMMAND = "annot meeting"
 HEADINGS = {
     "widest": "Widest gaps",
     "recurring": "Grades that meet again and again",
@@ -29,7 +31,7 @@ class Titled:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Screens:
     """What the screens and the guidelines have of the pairs."""
 
     query_marks: Mapping[str, Collection[int]]
@@ -44,16 +46,52 @@ class Said:
 
 
 def meeting_page(
-    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str], said: Said
+    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str], said: Screens
 ) -> Document:
     """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
 
     def named(query_id: str, doc_id: str) -> Titled:
         return Titled(_title(titles, query_papers[query_id], query_id), _title(titles, doc_id, doc_id))
 
-    widest = [{"pair": pair, "of": named(pair.query_id, pair.doc_id)} for pair in meeting.widest]
-    remarks = [{"remark": remark, "of": named(remark.query_id, remark.doc_id)} for remark in meeting.remarks]
-    rows = {"widest": widest, "recurring": meeting.recurring, "remarks": remarks, "agreement": list(_figures(meeting))}
+    widest = [(pair, named(pair.query_id, pair.doc_id)) for pair in meeting.widest]
+    remarks = [(remark, named(remark.query_id, remark.doc_id)) for remark in meeting.remarks]
+    tables = {
+        "widest": table(
+            "widest-gaps",
+            widest,
+            [
+                Column("Facet", lambda one: one[0].facet),
+                Column("Query", lambda one: one[1].query),
+                Column("Candidate", lambda one: one[1].document),
+                Column("Grades", lambda one: " and ".join(map(str, one[0].grades))),
+                Column("Comments", lambda one: "; ".join(": ".join(said) for said in one[0].comments)),
+            ],
+            caption="meeting.widest_table",
+            command=COMMAND,
+        ),
+        "recurring": table(
+            "recurring-grades",
+            meeting.recurring,
+            [Column("Facet", lambda one: one.facet), Column("Grades", lambda one: f"{one.low} and {one.high}")],
+            [Column("Pairs", lambda one: one.pairs), Column("Of", lambda one: one.of)],
+            caption="meeting.recurring_table",
+            command=COMMAND,
+        ),
+        "remarks": table(
+            "comments",
+            remarks,
+            [
+                Column("Facet", lambda one: one[0].facet),
+                Column("Query", lambda one: one[1].query),
+                Column("Candidate", lambda one: one[1].document),
+                Column("Grade", lambda one: one[0].said),
+                Column("Comment", lambda one: one[0].comment),
+            ],
+            caption="meeting.remarks_table",
+            command=COMMAND,
+        ),
+        "agreement": _agreement(meeting),
+    }
     values = {"meeting": meeting, "level": meeting.agreement.level}
     again = tuple(
         _side_by_side(at, pair, titles.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
@@ -67,7 +105,7 @@ def meeting_page(
             Section(
                 *(name, heading, sentences(f"meeting.{name}", **values)),
                 (
-                    *((table(f"meeting.{name}", rows[name]),) if rows[name] else ()),
+                    *((tables[name],) if tables[name].rows else ()),
                     *(again if name == "widest" else ()),
                 ),
             )
@@ -76,7 +114,9 @@ def meeting_page(
     )
 
 
-def _side_by_side(at: int, pair: DifferingPair, query: Paper | None, candidate: Paper | None, said: Said) -> SideBySide:
+def _side_by_side(
+    at: int, pair: DifferingPair, query: Paper | None, candidate: Paper | None, said: Screens
+) -> SideBySide:
     of_facet = said.facets.get(pair.facet, ())
     by_label = [i for i, label in enumerate(said.labels.get(pair.doc_id, ())) if label in of_facet]
     sides = (("Query", query, said.query_marks.get(pair.query_id, ())), ("Candidate", candidate, by_label))
@@ -93,18 +133,32 @@ def _title(titles: Mapping[str, Paper], paper_id: str, name: str) -> str:
     return f"{titles[paper_id].title} ({name})" if paper_id in titles else name
 
 
-def _figures(meeting: Meeting) -> Iterator[dict[str, object]]:
-    for name in dict.fromkeys(group.name for found in (meeting.before, meeting.agreement) for group in found.groups):
-        for when, found in (("before", meeting.before), ("this period", meeting.agreement)):
-            yield {"facet": name, "when": when, **_of_group(found, name)}
+def _agreement(meeting: Meeting) -> Table:
+    """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
+    periods = {"before": meeting.before, "this period": meeting.agreement}
+    names = dict.fromkeys(group.name for found in periods.values() for group in found.groups)
+    rows = [
+        (name, when, next((group for group in found.groups if group.name == name), None))
+        for name in names
+        for when, found in periods.items()
+    ]
 
-
-def _of_group(found: AgreementTable, facet: str) -> dict[str, object]:
-    group = next((group for group in found.groups if group.name == facet), None)
-    if group is None:
-        return {"queries": 0, "pairs": 0} | dict.fromkeys(COEFFICIENTS, None)
-    figures: dict[str, object] = {}
-    for name in COEFFICIENTS:
+    def figure(name: str, group: GroupAgreement | None) -> Number | None:
+        if group is None:
+            return None
         summary = group.before[name]
-        figures[name] = number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
-    return {"queries": group.n_queries, "pairs": group.n_pairs, **figures}
+        return number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
+
+    return table(
+        "agreement-of-the-period",
+        rows,
+        [Column("Facet", lambda one: one[0]), Column("When", lambda one: one[1])],
+        [
+            Column("Queries", lambda one: one[2].n_queries if one[2] else 0),
+            Column("Pairs", lambda one: one[2].n_pairs if one[2] else 0),
+            Column("Alpha (ordinal)", lambda one: figure("alpha_ordinal", one[2])),
+            Column("Equal grades, %", lambda one: figure("percent", one[2])),
+        ],
+        caption="meeting.agreement_table",
+        command=COMMAND,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from annot.base.stats.values import Interval, Undefined
@@ -65,13 +65,19 @@ def reasons(table: AgreementTable, *, names: Sequence[str], statistics: Sequence
     return sorted(found, key=lambda one: ORDER.index(one.about))
 
 
-def summaries_of(
-    groups: Iterable[GroupAgreement],
-) -> Iterator[tuple[GroupAgreement, Literal["before", "after"], dict[str, Summary]]]:
+class Summarised(NamedTuple):
+    """The coefficients of a group at one stage of adjudication, by name."""
+
+    group: GroupAgreement
+    stage: Literal["before", "after"]
+    of: Mapping[str, Summary]
+
+
+def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[Summarised]:
     """The summaries of each group, before and after."""
     for group in groups:
         for stage in STAGES:
-            yield group, stage, group.before if stage == "before" else group.after
+            yield Summarised(group, stage, group.before if stage == "before" else group.after)
 
 
 def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str]) -> Iterator[tuple[_Case, str]]:

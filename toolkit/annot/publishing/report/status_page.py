@@ -204,12 +204,12 @@ def _link(project: Project) -> str | None:
     return project_url(project.url, project.remote_id) if on_web and project.remote_id is not None else None
 
 
-def _figure(value: Value | Estimate, kind: cells.Kind) -> str:
+def _figure(value: Value | Estimate, kind: cells.Quantity) -> str:
     """The figure alone, with as many digits as its interval bears."""
     return cells.measured(value, kind).figure if isinstance(value, Estimate) else number(value, kind).figure
 
 
-def _ends(found: Estimate, kind: cells.Kind) -> str:
+def _ends(found: Estimate, kind: cells.Quantity) -> str:
     """`4.8 to 5.9`; "" where there is no interval, or none as printed."""
     shown = cells.measured(found, kind)
     ends = [f"{end:z.{shown.digits}f}" for end in shown.ends or ()]

@@ -58,7 +58,7 @@ def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
 
 def told(name: str, **values: Any) -> str:
     """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
-    kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
+    kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
     figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
     words: dict[str, Any] = {
         **{"aligned": aligned, "bar": bar, "sentences": sentences, "share_done": share_done, "table": printed},

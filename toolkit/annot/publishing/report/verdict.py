@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
@@ -103,10 +103,9 @@ def same_order(effect: AssessorEffect) -> bool:
 def tau(effect: AssessorEffect) -> Number:
     """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
     mixed = effect.random_assessors
-    plain = number(mixed.tau, TAU)
-    if isinstance(mixed.tau_range, Undefined) or plain.value is None:
-        return plain
-    return Number(plain.value, TAU, mixed.tau_range)
+    middle = mixed.tau_range
+    found = None if isinstance(middle, Undefined) else Interval(*middle, effect.settings.level, "random assessors")
+    return number(mixed.tau, TAU, found)
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:

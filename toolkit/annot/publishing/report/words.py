@@ -57,7 +57,18 @@ def table(
         headings=(*_headings(names, values), *_headings(numbers, values)),
         rows=made,
         command=_filled(declared.get("command", ""), values),
-        notes=(*notes, *(() if explained else without(("interval", one.without) for one in figures if one.without))),
+        notes=(
+            *notes,
+            *(
+                ()
+                if explained
+                else without(
+                    ("interval", one.interval)
+                    for one in figures
+                    if one.value is not None and isinstance(one.interval, Undefined)
+                )
+            ),
+        ),
         numeric_from=len(_headings(names, values)),
     )
 
@@ -128,6 +139,6 @@ def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
     found = environment(overrides=None).overlay(trim_blocks=False)
     found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
-    found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)})
+    found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     found.globals.update(NONE=cells.NONE, number=cells.number, coefficient=cells.coefficient, p_value=p_value)
     return found

@@ -37,37 +37,29 @@ MODULES, OWN, SETTINGS = "modules.json", "sentence_transformers.", "config_sente
 """The file that names the parts of a sentence-transformers model, how the names of the library's own begin, and the
 file of its settings."""
 
-Encode = Callable[[Sequence[str]], Matrix]
+TextEncoder = Callable[[Sequence[str], Advance], Matrix]
 """A vector for each text, read by itself: shape (texts, dimensions)."""
 PaperReading = Literal["own", "document"]
 PaperEncoder = Callable[[Sequence[Paper], Advance], Matrix]
 """A vector for each paper: float32, shape (papers, dimensions)."""
 
 
-def encode_sentences(folder: Path, reading: Reading, texts: Sequence[str], *, advance: Advance) -> Matrix:
-    """A vector for each text, read by itself: shape (texts, dimensions)."""
-    if reading == "own":
-        return _with_sentence_transformers(folder, texts, advance=advance)
-    return _pooled(load(folder), reading, texts, advance=advance)
+def open_text_encoder(folder: Path, reading: Reading, *, device: str | None) -> TextEncoder:
+    """Load the weights in `folder`, to read texts one by one. device: of torch; None is the GPU if there is one."""
+    if reading != "own":
+        loaded = load(folder, device)
+        return lambda texts, advance: _pooled(loaded, reading, texts, batch=BATCH, advance=advance)
+    model = _sentence_transformer(folder, device)
 
+    def encode(texts: Sequence[str], advance: Advance) -> Matrix:
+        parts: list[Matrix] = []
+        for start in range(0, len(texts), BATCH * BATCH):
+            some = list(texts[start : start + BATCH * BATCH])
+            parts.append(np.asarray(model.encode(some, batch_size=BATCH, show_progress_bar=False), dtype=np.float32))
+            advance(start + len(some), len(texts))
+        return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
-def sentence_encoder(folder: Path, reading: Reading, *, device: str | None) -> Encode:
-    """The same for many calls: the weights are read once."""
-    if reading == "own":
-        model = sentence_transformer(folder, device)
-        return lambda texts: _encoded(model, texts)
-    loaded = load(folder, device)
-    return lambda texts: _pooled(loaded, reading, texts, advance=lambda done, total: None)
-
-
-def encode_documents(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> Matrix:
-    """A vector for each paper: the first token's state of title, separator and abstract: shape (papers, dimensions)."""
-    return document_vectors(load(folder), papers, advance=advance)
-
-
-def document_vectors(loaded: Loaded, papers: Sequence[Paper], *, batch: int = BATCH, advance: Advance) -> Matrix:
-    """The same by a model that is loaded, `batch` papers at once."""
-    return _pooled(loaded, "cls", [document_text(loaded, paper) for paper in papers], batch=batch, advance=advance)
+    return encode
 
 
 def reading_of(folder: Path) -> PaperReading:
@@ -87,14 +79,16 @@ def metric_of(folder: Path, reading: PaperReading) -> Metric:
 def open_paper_encoder(
     folder: Path, reading: PaperReading, *, device: str | None, half: bool, batch: int
 ) -> PaperEncoder:
-    """Load the weights in `folder`. Both readings join title, separator and abstract without spaces.
+    """Load the weights in `folder`, to read papers as wholes: title, separator and abstract without spaces between.
 
-    half: compute in half precision. batch: papers that are read at once.
+    A `document` is read as its first token's state. half: compute in half precision. batch: papers read at once.
     """
     if reading == "document":
         loaded = load(folder, device, half=half)
-        return lambda papers, advance: document_vectors(loaded, papers, batch=batch, advance=advance)
-    model = sentence_transformer(folder, device, half=half)
+        return lambda papers, advance: _pooled(
+            loaded, "cls", [document_text(loaded, paper) for paper in papers], batch=batch, advance=advance
+        )
+    model = _sentence_transformer(folder, device, half=half)
     separator = getattr(model.tokenizer, "sep_token", None) or " "
 
     def encode(papers: Sequence[Paper], advance: Advance) -> Matrix:
@@ -124,7 +118,7 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     return found
 
 
-def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], *, batch: int = BATCH, advance: Advance) -> Matrix:
+def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], *, batch: int, advance: Advance) -> Matrix:
     import torch
 
     tokens = text_tokens(loaded, texts)
@@ -144,17 +138,7 @@ def _batches(lengths: Sequence[int], size: int, advance: Advance) -> Iterator[li
         advance(min(start + size, len(order)), len(order))
 
 
-def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: Advance) -> Matrix:
-    model = sentence_transformer(folder, None)
-    parts: list[Matrix] = []
-    for start in range(0, len(texts), BATCH * BATCH):
-        some = texts[start : start + BATCH * BATCH]
-        parts.append(_encoded(model, some))
-        advance(start + len(some), len(texts))
-    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
-
-
-def sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
+def _sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
     """The sentence-transformers model in the folder. Raises InputError where there is none, and for modules that are
     not the library's own: their code would come with the weights."""
     prepare_libraries(folder)
@@ -185,10 +169,6 @@ def _refuse_code(folder: Path) -> None:
             f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
             hint="weights are read, programs that come with them are not run",
         )
-
-
-def _encoded(model: Any, texts: Sequence[str]) -> Matrix:
-    return np.asarray(model.encode(list(texts), batch_size=BATCH, show_progress_bar=False), dtype=np.float32)
 
 
 def _numpy(tensor: Any) -> Matrix:

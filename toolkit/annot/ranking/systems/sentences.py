@@ -109,12 +109,7 @@ def align_by(matching: Matching, *, temperature: float, whole_temperature: float
 
 
 def rank(
-    topics: Sequence[PooledQuery],
-    vectors: SentenceVectors,
-    *,
-    kind: Similarity,
-    align: Align,
-    facts: Mapping[str, Any],
+    topics: Sequence[PooledQuery], vectors: SentenceVectors, *, kind: Similarity, align: Align, facts: Mapping[str, Any]
 ) -> RankedPools:
     """Every topic's documents by how they align with its sentences; a document without a sentence comes last.
 

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
 from annot.measuring.agreement.ratings import IN_WORDS
-from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, ShareSummary, Summary
+from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, Row, each, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.words import sentence, sentences
+
+
+class _Coefficient(NamedTuple):
+    group: GroupAgreement
+    stage: str
+    of: Mapping[str, Summary]
+    name: str
+    summary: Summary
+
+
+class _OfQuery(NamedTuple):
+    query: QueryAgreement
+    stage: str
+    values: Mapping[str, Value]
 
 
 def body(study: Study) -> Section:
@@ -66,7 +81,13 @@ def differences(study: Study) -> Iterator[Table]:
     )
     if counted:
         rows = sorted(counted.items(), key=lambda ground: (-ground[1], ground[0]))
-        yield table("agreement.differences", rows)
+        yield table(
+            "differences",
+            rows,
+            [Column("Why they differ", lambda one: one[0])],
+            [Column("Pairs", lambda one: one[1])],
+            caption="agreement.differences",
+        )
 
 
 def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
@@ -78,65 +99,169 @@ def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
     names, statistics = (tuple(found.titles), STATISTICS) if every else (found.headline, ("median",))
     why = reasons(found, names=names, statistics=statistics)
     if why:
-        yield _table("reasons", why, found, every=every)
+        yield _table(
+            "reasons",
+            found,
+            why,
+            [
+                Column("Case", lambda one: one.about),
+                Column("Adjudication", lambda one: one.stage),
+                Column("Figures", lambda one: one.figures),
+                Column("Queries or facets", lambda one: one.places),
+                Column("Reason", lambda one: one.why),
+            ],
+            caption="agreement.reasons",
+            options=" --all" if every else "",
+            every=every,
+        )
 
 
 def glance(found: AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
-    return _table("agreement", _shown(found), found)
+
+    def percent(summaries: Mapping[str, Summary], group: GroupAgreement) -> Number:
+        return _figure("percent", summaries, group=group)
+
+    return _table(
+        "agreement",
+        found,
+        _shown(found),
+        [Column("Facet", lambda group: group.name)],
+        [
+            Column("Queries", lambda group: group.n_queries),
+            Column("Pairs", lambda group: group.n_pairs),
+            Column("Alpha before", lambda group: _figure("alpha_ordinal", group.before, group=group)),
+            Column("Alpha after", lambda group: _figure("alpha_ordinal", group.after, group=group)),
+            Column("Equal grades before, %", lambda group: percent(group.before, group), "equal_before"),
+            Column("Equal grades after, %", lambda group: percent(group.after, group), "equal_after"),
+            Column("Disputed pairs", lambda group: _share(group.disputed), "disputed"),
+        ],
+        caption="agreement.glance",
+    )
 
 
 def headline(found: AgreementTable) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
-    rows = [
-        {"group": group, "stage": stage, "figures": [_figure(name, summaries, group=group) for name in found.headline]}
-        for group, stage, summaries in summaries_of(_shown(found))
-    ]
-    return _table("coefficients", rows, found)
+    return _table(
+        "coefficients",
+        found,
+        summaries_of(_shown(found)),
+        [Column("Facet", lambda one: one.group.name), Column("Adjudication", lambda one: one.stage)],
+        [
+            Column("Queries", lambda one: one.group.n_queries),
+            Column("Pairs", lambda one: one.group.n_pairs),
+            *each(found.headline, lambda one, name: _figure(name, one.of, group=one.group), found.titles.__getitem__),
+        ],
+        caption="agreement.headline",
+    )
 
 
 def all_coefficients(found: AgreementTable) -> Table:
     """Every statistic of every coefficient, a row each."""
-    rows = [
-        {"group": group, "stage": stage, "name": name, "of": summaries}
-        for group, stage, summaries in summaries_of(_shown(found))
-        for name in summaries
-    ]
-    return _table("all-coefficients", rows, found)
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(_shown(found)) for name in one.of]
+    return _table(
+        "all-coefficients",
+        found,
+        rows,
+        [
+            Column("Facet", lambda one: one.group.name),
+            Column("Adjudication", lambda one: one.stage),
+            Column("Coefficient", lambda one: found.titles[one.name], ""),
+            Column("", lambda one: one.name, "coefficient"),
+        ],
+        [
+            Column("Median", lambda one: _figure(one.name, one.of)),
+            Column("Mean", lambda one: _figure(one.name, one.of, "mean")),
+            Column("Q1", lambda one: _figure(one.name, one.of, "q1")),
+            Column("Q3", lambda one: _figure(one.name, one.of, "q3")),
+            Column("Queries", lambda one: _of_all(one.summary), ""),
+            Column("Pairs", lambda one: one.summary.n_pairs, ""),
+            Column("Pooled", lambda one: _figure(one.name, one.of, "pooled")),
+            Column("Pooled pairs", lambda one: one.summary.n_pairs_pooled, ""),
+        ],
+        caption="agreement.every",
+        options=" --all",
+    )
+
+
+def _of_all(one: Summary) -> str:
+    return f"{one.n_queries}/{one.n_queries + one.n_undefined}"
 
 
 def by_query(found: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    rows = [
-        {
-            "query": query,
-            "stage": stage,
-            "figures": [number(values[name], coefficient(name)) for name in found.headline],
-        }
-        for query in found.queries
-        for stage, values in (("before", query.before), ("after", query.after))
-    ]
-    return _table("queries-agreement", rows, found)
+    rows = [_OfQuery(one, *of) for one in found.queries for of in (("before", one.before), ("after", one.after))]
+    return _table(
+        "queries-agreement",
+        found,
+        rows,
+        [
+            Column("", lambda one: one.query.facet, "facet"),
+            Column("Query", lambda one: one.query.query_id, "query_id"),
+            Column("Adjudication", lambda one: one.stage),
+        ],
+        [
+            *each(
+                found.titles,
+                lambda one, name: number(one.values[name], coefficient(name)),
+                lambda name: found.titles[name] if name in found.headline else "",
+            ),
+            Column("Pairs", lambda one: one.query.n_pairs),
+        ],
+        caption="agreement.by_query",
+        options=" --per-query",
+    )
 
 
 def adjudicated(found: AgreementTable) -> Table:
     """What adjudication had to do, a row a facet."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     notes = sentences("agreement.by_policy", pairs=together) if together else ()
-    return _table("adjudicated", _shown(found), found, notes=notes)
+    return _table(
+        "adjudicated",
+        found,
+        _shown(found),
+        [Column("Facet", lambda group: group.name)],
+        [
+            Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
+            Column("Disputed", lambda group: group.disputed.pooled.count),
+            Column("Share disputed", lambda group: _share(group.disputed)),
+            Column("Pairs graded twice", lambda group: group.n_pairs),
+            Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
+            Column("Share overruled", lambda group: _share(group.overruled)),
+            Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
+            Column("Queries", lambda group: group.overruled.n_queries),
+        ],
+        caption="agreement.adjudicated",
+        notes=notes,
+    )
 
 
 def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
-    rows = [
-        {
-            "version": version,
-            "group": None if version.table is None else version.table.groups[-1],
-            "mixed": version.mixed,
-        }
-        for version in versions
-    ]
-    return table("agreement.guidelines", rows, figure=_figure)
+
+    def figure(name: str, one: ByGuidelines) -> Number:
+        return number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
+
+    return table(
+        "guidelines",
+        versions,
+        [
+            Column("Facet", lambda one: one.facet),
+            Column("Version", lambda one: one.number),
+            Column("Sent", lambda one: one.sent_at[:10]),
+            Column("Why it was changed", lambda one: one.why or ""),
+        ],
+        [
+            Column("Queries", lambda one: one.table.groups[-1].n_queries if one.table else 0),
+            Column("Pairs", lambda one: one.table.groups[-1].n_pairs if one.table else 0),
+            Column("Alpha", lambda one: figure("alpha_ordinal", one)),
+            Column("Equal grades, %", lambda one: figure("percent", one)),
+            Column("Pairs judged by several", lambda one: one.mixed),
+        ],
+        caption="agreement.guidelines",
+        command="annot agreement --by guidelines",
+    )
 
 
 def alpha(found: AgreementTable, *, after: bool = False) -> Number:
@@ -151,21 +276,30 @@ def disputed(found: AgreementTable) -> Number:
 
 
 def _table(
-    key: str, rows: Iterable[object], found: AgreementTable, *, notes: tuple[str, ...] = (), every: bool = False
+    name: str,
+    found: AgreementTable,
+    rows: Iterable[Row],
+    names: Sequence[Column[Row]],
+    numbers: Sequence[Column[Row]] = (),
+    *,
+    caption: str,
+    options: str = "",
+    notes: tuple[str, ...] = (),
+    every: bool = False,
 ) -> Table:
     """A table of one scale; one that is split in two has names and commands of its own."""
+    at = found.binarised_at
     return table(
-        f"agreement.{key}",
+        name if at is None else f"{name}-{at}",
         rows,
+        names,
+        numbers,
+        caption=caption,
+        command=f"annot agreement{options}" + ("" if at is None else f" --binarised-at {at}"),
         notes=notes,
         explained=True,
         table=found,
         every=every,
-        titles=[found.titles[name] for name in found.headline],
-        figure=_figure,
-        share=_share,
-        suffix="" if found.binarised_at is None else f"-{found.binarised_at}",
-        at="" if found.binarised_at is None else f" --binarised-at {found.binarised_at}",
     )
 
 

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annot.base.stats.clustered import share_of_counts
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Undefined, Value
 from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.measuring.evaluation.facets_of_papers import on_facets
-from annot.measuring.evaluation.pooled_methods import best_of_each
+from annot.measuring.evaluation.pooled_methods import BestOfEach, best_of_each
 from annot.publishing.report import figures
-from annot.publishing.report.cells import MEASURE, POINTS, number
+from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure
-from annot.publishing.report.words import sentence, table
+from annot.publishing.report.words import sentence
 from annot.study.error_kinds import read_kinds
+
+
+class _Pooled(NamedTuple):
+    """The best run of a method that drew the pools beside the best of another, on one facet."""
+
+    facet: str
+    best: BestOfEach
+    lines: Mapping[str, Line]
+    difference: Number
+    p: Value
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -55,15 +66,17 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
         ),
         sentence("analyses.facets_drawn", **named),
     )
-    rows = [
-        {
-            "paper_id": one.paper_id,
-            "figures": [number(one.values.get(name), MEASURE) for name in facets],
-            "difference": number(one.spread, POINTS),
-        }
-        for one in papers
-    ]
-    yield table("analyses.facets", rows, facets=facets, **named)
+    yield table(
+        "runs-by-facet",
+        papers,
+        [Column("Paper", lambda one: one.paper_id)],
+        [
+            *each(facets, lambda one, facet: number(one.values.get(facet), MEASURE)),
+            Column("Difference", lambda one: number(one.spread, POINTS)),
+        ],
+        caption="analyses.facets",
+        **named,
+    )
 
 
 def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
@@ -87,17 +100,26 @@ def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
         ends = comparison.interval
         if sign < 0 and not isinstance(ends, Undefined):
             ends = replace(ends, low=-ends.high, high=-ends.low)
-        rows.append(
-            {
-                "facet": facet,
-                "best": found,
-                "figures": [figure(lines[run], evaluated.measure) for run in found if run is not None],
-                "difference": number(sign * comparison.difference, POINTS, ends),
-                "p": comparison.p_corrected,
-            }
-        )
+        difference = number(sign * comparison.difference, POINTS, ends)
+        rows.append(_Pooled(facet, found, lines, difference, comparison.p_corrected))
     if rows:
-        yield table("analyses.pooled", rows, measure=evaluated.measure, figures=["Its figure", "The other's"])
+        yield table(
+            "pooled-methods",
+            rows,
+            [
+                Column("Facet", lambda one: one.facet),
+                Column("Drew the pools", lambda one: one.best.pooled),
+                Column("Another method", lambda one: one.best.other),
+            ],
+            [
+                Column("Its figure", lambda one: figure(one.lines[one.best.pooled or ""], evaluated.measure)),
+                Column("The other's", lambda one: figure(one.lines[one.best.other or ""], evaluated.measure)),
+                Column("Difference", lambda one: one.difference),
+                Column("p", lambda one: number(one.p, P)),
+            ],
+            caption="analyses.pooled",
+            measure=evaluated.measure,
+        )
 
 
 def _errors(study: Study) -> Table:
@@ -125,8 +147,21 @@ def _errors(study: Study) -> Table:
                     )
                     for error, of in possible.items()
                 ]
-                rows.append({"facet": facet, "run": run, "near_top": shares[0], "far_down": shares[1]})
-    return table("analyses.errors", rows, relevant_from=relevant_from)
+                near_top, far_down = shares
+                rows.append((facet, run, near_top, far_down))
+    return table(
+        "errors",
+        rows,
+        [Column("Facet", lambda one: one[0]), Column("Run", lambda one: one[1])],
+        [
+            Column("Irrelevant near the top", lambda one: one[2].count),
+            Column("Share of the first fifth", lambda one: measured(one[2], SHARE)),
+            Column("Relevant far down", lambda one: one[3].count),
+            Column("Share of the relevant", lambda one: measured(one[3], SHARE)),
+        ],
+        caption="analyses.errors",
+        relevant_from=relevant_from,
+    )
 
 
 def _kinds(study: Study) -> Iterator[Table]:
@@ -137,5 +172,10 @@ def _kinds(study: Study) -> Iterator[Table]:
     if given:
         facets = [name for name in study.settings.facets if any(facet == name for _, facet in given)]
         kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == one for one, _ in given)]
-        rows = [{"kind": kind, "counts": [given[kind, facet] for facet in facets]} for kind in kinds]
-        yield table("analyses.kinds", rows, facets=facets)
+        yield table(
+            "error-kinds",
+            kinds,
+            [Column[str]("Kind", str)],
+            each(facets, lambda kind, facet: given[kind, facet]),
+            caption="analyses.kinds",
+        )

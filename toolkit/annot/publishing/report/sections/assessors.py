@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Share, Undefined
@@ -10,16 +10,32 @@ from annot.measuring.diagnosis.dawid_skene import MAX_STEPS
 from annot.measuring.diagnosis.drift import Drift, papers_needed
 from annot.measuring.diagnosis.items import order_of_hard
 from annot.measuring.diagnosis.overview import Diagnosed, Looked
-from annot.publishing.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
+from annot.publishing.report.cells import (
+    COEFFICIENT,
+    DISTANCE,
+    GRADES,
+    MEAN,
+    NONE,
+    PERCENT,
+    PROBABILITY,
+    SECONDS,
+    SHARE,
+    Number,
+    P,
+    Quantity,
+    measured,
+    number,
+)
 from annot.publishing.report.document import Section, Table
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.tables import Column, Row, each, table
+from annot.publishing.report.words import sentence, sentences
 
 COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
 """So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
 has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
-CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": Kind(2, 2)}
+CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "speed": Quantity(2, 2)}
 """How a change that could have been found is printed."""
 
 
@@ -96,72 +112,208 @@ def _grades(found: Diagnosed) -> Iterator[Table]:
     """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
     met = found.matrix
     without = [(f"{pair.first} and {pair.second}", pair.coefficient) for pair in met]
-    yield table("assessors.between", met, notes=_reasons(without))
-    rows = [
-        {"pair": pair, "grade": grade, "row": row}
-        for pair in met[:MOST_PAIRS]
-        for grade, row in zip(found.scale, pair.table, strict=True)
-    ]
-    cut = _cut(MOST_PAIRS, len(met), "pairs of assessors")
-    yield table("assessors.between-grades", rows, notes=cut, scale=found.scale)
+    yield _table(
+        "between",
+        met,
+        [Column("Assessor", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        [
+            Column("Pairs", lambda one: one.same.of),
+            Column("Equal grades", lambda one: measured(one.same, SHARE)),
+            Column("Kappa", lambda one: number(one.coefficient, COEFFICIENT, one.coefficient_interval)),
+            Column("Difference", lambda one: measured(one.difference, GRADES)),
+        ],
+        notes=_reasons(without),
+    )
+    yield _table(
+        "between-grades",
+        [(pair, *row) for pair in met[:MOST_PAIRS] for row in zip(found.scale, pair.table, strict=True)],
+        [Column("Assessor", lambda one: one[0].first), Column("Compared with", lambda one: one[0].second)],
+        [Column("Grade", lambda one: one[1]), *each(found.scale, lambda one, grade: one[2][found.scale.index(grade)])],
+        notes=_cut(MOST_PAIRS, len(met), "pairs of assessors"),
+    )
     severity = {one.assessor: one.severity for one in found.severities}
-    reasons = _reasons(("", one.same.value) for one in found.against_final)
-    yield table("assessors.against-final", found.against_final, notes=reasons, severity=severity)
-    rows = [
-        {"of": one, "grade": grade, "row": row}
-        for one in found.against_final
-        if not isinstance(one.table, Undefined)
-        for grade, row in zip(found.scale, one.table, strict=True)
-    ]
-    yield table("assessors.against-final-grades", rows, gave=[f"Gave {grade}" for grade in found.scale])
-    yield table("assessors.repeats", found.self_consistency)
+    yield _table(
+        "against-final",
+        found.against_final,
+        [Column("Assessor", lambda one: one.assessor)],
+        [
+            Column("Pairs", lambda one: one.same.of),
+            Column("Equal to final grade", lambda one: measured(one.same, SHARE)),
+            Column("Bias", lambda one: measured(one.bias, GRADES)),
+            Column("Severity", lambda one: measured(severity[one.assessor], GRADES)),
+            Column("Adjudicated", lambda one: one.upheld.of),
+            Column("Upheld", lambda one: measured(one.upheld, SHARE)),
+        ],
+        notes=_reasons(("", one.same.value) for one in found.against_final),
+    )
+    yield _table(
+        "against-final-grades",
+        [
+            (one, *row)
+            for one in found.against_final
+            if not isinstance(one.table, Undefined)
+            for row in zip(found.scale, one.table, strict=True)
+        ],
+        [Column("Assessor", lambda one: one[0].assessor)],
+        [
+            Column("Final grade", lambda one: one[1]),
+            Column("Pairs", lambda one: sum(one[2])),
+            *each(found.scale, lambda one, grade: one[2][found.scale.index(grade)], lambda grade: f"Gave {grade}"),
+            Column("Equal", lambda one: measured(one[0].by_grade[one[1]], SHARE)),
+        ],
+    )
+    yield _table(
+        "repeats",
+        found.self_consistency,
+        [Column("Assessor", lambda one: "together" if one.assessor is None else one.assessor)],
+        [
+            Column("Repeats", lambda one: one.same.of),
+            Column("Same grade again", lambda one: measured(one.same, SHARE)),
+            Column("Within one grade", lambda one: measured(one.within_one, SHARE)),
+            Column("Change", lambda one: measured(one.change, GRADES)),
+        ],
+    )
 
 
 def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     """What disagreement is made of, and the hardest candidates: of all, or all that are known of some queries."""
     notes = _cut(MOST_PAIRS, len(found.matrix), "pairs of assessors")
-    yield table("assessors.parts", found.matrix[:MOST_PAIRS], notes=notes)
+    yield _table(
+        "parts",
+        found.matrix[:MOST_PAIRS],
+        [Column("Assessor", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        [
+            Column("Pairs", lambda one: one.same.of),
+            Column("Different grades", lambda one: one.same.of - one.same.count),
+            Column("Distance", lambda one: number(one.distance, DISTANCE)),
+            *each(
+                ("severity", "threshold", "noise"), lambda one, part: number(one.parts[part], DISTANCE), str.capitalize
+            ),
+        ],
+        notes=notes,
+    )
     if isinstance(found.diagnosis, Undefined):
         return
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
     cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
-    yield table("assessors.hardest", shown, notes=cut)
+    yield _table(
+        "hardest",
+        shown,
+        [
+            Column("Query", lambda one: one.query_id),
+            Column("Facet", lambda one: one.facet),
+            Column("Document", lambda one: one.doc_id),
+            Column("Grades", lambda one: ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items()))),
+        ],
+        [
+            Column("Distance", lambda one: one.spread),
+            Column("Share", lambda one: number(one.share, PERCENT)),
+        ],
+        notes=cut,
+    )
 
 
 def _model(found: Diagnosed) -> Iterator[Table]:
     """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
     fitted = found.dawid_skene
     doubt = () if fitted.converged else sentences("assessors.provisional", steps=f"{MAX_STEPS:,}")
-    rows = [
-        {"assessor": name, "grade": grade, "row": [number(rate, PERCENT) for rate in row]}
-        for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
-        for grade, row in zip(found.scale, rates, strict=True)
-    ]
-    cut = _cut(MOST_PAIRS, len(fitted.errors), "assessors")
-    yield table("assessors.dawid-skene", rows, notes=(*cut, *doubt), scale=found.scale)
+    yield _table(
+        "dawid-skene",
+        [
+            (name, *row)
+            for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
+            for row in zip(found.scale, rates, strict=True)
+        ],
+        [Column("Assessor", lambda one: one[0])],
+        [
+            Column("Grade in the model", lambda one: one[1]),
+            *each(found.scale, lambda one, grade: number(one[2][found.scale.index(grade)], PERCENT)),
+        ],
+        notes=(*_cut(MOST_PAIRS, len(fitted.errors), "assessors"), *doubt),
+    )
     if not isinstance(fitted.same.value, Undefined):
         cut = _cut(MOST_DEPARTURES, len(fitted.departures), "pairs")
-        yield table("assessors.departures", fitted.departures[:MOST_DEPARTURES], notes=(*cut, *doubt))
+        yield _table(
+            "departures",
+            fitted.departures[:MOST_DEPARTURES],
+            [Column("Query", lambda one: one.query_id), Column("Document", lambda one: one.doc_id)],
+            [
+                Column("Final grade", lambda one: one.final),
+                Column("Grade in the model", lambda one: one.model),
+                Column("Probability", lambda one: number(one.probability, PROBABILITY)),
+            ],
+            notes=(*cut, *doubt),
+        )
 
 
 def _work(looked: Looked) -> Iterator[Table]:
     """How long a pair takes, the longest run of one grade, and each assessor in both halves of the queries."""
     timed = [pace for pace in looked.paces if pace.n]
     if timed:
-        yield table("assessors.pace", timed, fence=looked.fence, rule=timed[0].rule)
-    yield table("assessors.streaks", looked.streaks, order=looked.order)
+        yield _table(
+            "pace",
+            timed,
+            [Column("Assessor", lambda one: one.assessor)],
+            [
+                Column("Timed", lambda one: one.n),
+                Column("Median", lambda one: number(one.median, SECONDS, one.median_interval)),
+                Column("Q1", lambda one: number(one.q1, SECONDS)),
+                Column("Q3", lambda one: number(one.q3, SECONDS)),
+                Column("Mean", lambda one: number(one.winsorised, SECONDS)),
+                Column("Idle", lambda one: one.n_slow),
+                Column("Too fast", lambda one: one.too_fast.count),
+                Column("Share too fast", lambda one: measured(one.too_fast, SHARE)),
+            ],
+            fence=looked.fence,
+            rule=timed[0].rule,
+        )
+    yield _table(
+        "streaks",
+        looked.streaks,
+        [Column("Assessor", lambda one: one.assessor)],
+        [
+            Column("Judgements", lambda one: one.n),
+            Column("Longest run", lambda one: one.longest and one.longest.length),
+            Column("Grade", lambda one: one.longest and one.longest.grade),
+            Column("First judgement", lambda one: one.longest and one.longest.start),
+            Column("Expected", lambda one: number(one.expected, MEAN)),
+            Column("p", lambda one: number(one.p_value, P)),
+        ],
+        order=looked.order,
+    )
     drifts = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
-    yield table(
-        "assessors.change-sizes",
+    yield _table(
+        "change-sizes",
         drifts,
+        [
+            Column("Assessor", lambda one: one.assessor),
+            Column("Measure", lambda one: f"{one.measure} ({UNIT[one.measure]})"),
+        ],
+        [
+            Column("Queries", lambda one: one.queries),
+            Column("First half", lambda one: number(one.levels[0].mean, _kind(one))),
+            Column("Second half", lambda one: number(one.levels[1].mean, _kind(one))),
+            Column("p", lambda one: number(one.p_value, P)),
+            Column("Detectable change", _detectable),
+        ],
         order=looked.order,
         power=looked.power,
-        unit=UNIT,
-        kind=_kind,
-        detectable=_detectable,
     )
+
+
+def _table(
+    name: str,
+    rows: Iterable[Row],
+    names: Sequence[Column[Row]],
+    numbers: Sequence[Column[Row]],
+    *,
+    notes: tuple[str, ...] = (),
+    **values: object,
+) -> Table:
+    caption = f"assessors.{name.replace('-', '_')}"
+    return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, explained=False, **values)
 
 
 def _detectable_range(looked: Looked) -> list[tuple[str, str]]:
@@ -190,8 +342,8 @@ def _detectable(one: Drift) -> str:
     return f"{number(one.detectable, CHANGE[one.measure])} {unit}"
 
 
-def _kind(one: Drift) -> Kind:
-    return SECONDS if one.measure == "speed" else Kind(2, 2)
+def _kind(one: Drift) -> Quantity:
+    return SECONDS if one.measure == "speed" else Quantity(2, 2)
 
 
 def _share(one: Share) -> Number:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from annot.pools.pooling import CITED, shares, versions_of
 from annot.publishing.report import figures
+from annot.publishing.report.cells import SHARE, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.tables import Column, table
+from annot.publishing.report.words import sentence, sentences
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -23,13 +25,18 @@ def _queries(study: Study) -> Table:
     per_facet = Counter(query.facet for query in study.queries)
     # Queries of imported judgements have no sentences where their papers are not here.
     labelled = any(query.sentences for query in study.queries)
-    rows = [
-        {"facet": facet, "labels": [", ".join(labels)] if labelled else [], "queries": per_facet[facet]}
-        for facet, labels in study.settings.facets.items()
-        if per_facet[facet]
-    ]
-    headings = ["Sentence labels"] if labelled else []
-    return table("collection.queries", rows, labelled=labelled, label_headings=headings)
+    labels = study.settings.facets
+    facets = [Column[str]("Facet", str)]
+    if labelled:
+        facets.append(Column("Sentence labels", lambda facet: ", ".join(labels[facet])))
+    return table(
+        "queries",
+        filter(per_facet.get, labels),
+        facets,
+        [Column("Queries", lambda facet: per_facet[facet])],
+        caption="collection.by_facet",
+        labelled=labelled,
+    )
 
 
 def _pools(study: Study) -> Section:
@@ -44,7 +51,17 @@ def _pools(study: Study) -> Section:
             totals[share.method] += share.drawn
             if share.deepest is not None:
                 deepest[share.method] = max(deepest.get(share.method, 0), share.deepest)
-    by_method = table("collection.pools", order, drawn=totals, documents=totals.total(), deepest=deepest)
+    by_method = table(
+        "pools",
+        order,
+        [Column[str]("Method", str)],
+        [
+            Column("Documents", lambda method: totals[method]),
+            Column("Share", lambda method: number(totals[method] / totals.total() if totals else None, SHARE)),
+            Column("Deepest rank", lambda method: deepest.get(method)),
+        ],
+        caption="collection.drawn",
+    )
     quotas: dict[str, set[int]] = {}
     for pool in pools:
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.assessor_effect.regrading import FINAL
 from annot.publishing.report import figures
-from annot.publishing.report.cells import GRADES, MEASURE, measured, number
+from annot.publishing.report.cells import GRADES, MEASURE, NONE, TAU, measured, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.sections.assessors import findings
 from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import robustness, same_order, tau
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.words import sentence, sentences
 
 
 def body(study: Study) -> Section:
@@ -72,15 +74,24 @@ def terminal(found: AssessorEffect) -> list[Table]:
 def ranges(found: AssessorEffect) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
     whole = {ranking.name: ranking.means for ranking in found.rankings if len(ranking.queries) == len(found.queries)}
-    rows = [
-        {
-            "tag": tag,
-            "means": [number(means[tag], MEASURE) for means in whole.values()],
-            "span": found.random_assessors.means.get(tag),
-        }
-        for tag in whole[FINAL]
-    ]
-    return table("effect.ranges", rows, effect=found, gradings=[grading(name) for name in whole])
+    spans = found.random_assessors.means
+
+    def span(tag: str) -> str | None:
+        ends = spans.get(tag)
+        return None if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
+
+    return table(
+        "ranges",
+        whole[FINAL],
+        [Column[str]("Run", str)],
+        [
+            *each(whole, lambda tag, name: number(whole[name][tag], MEASURE), grading),
+            Column("random assessor", lambda tag: span(tag) or NONE),
+        ],
+        caption="effect.ranges",
+        command=_command(found),
+        effect=found,
+    )
 
 
 def grading(name: str) -> str:
@@ -90,20 +101,61 @@ def grading(name: str) -> str:
 
 def orders(found: AssessorEffect) -> Iterator[Table]:
     """The runs in order under each grading, and each comparison of two gradings."""
-    yield table("effect.orders", ranking_rows(found), effect=found)
-    yield table("effect.tau", found.comparisons, effect=found)
+    yield table(
+        "orders",
+        ranking_rows(found),
+        [
+            Column("Grades of", lambda one: one.grades_of),
+            Column("Queries", lambda one: one.queries),
+            Column("Pairs", lambda one: one.pairs),
+            Column("No grade", lambda one: one.no_grade),
+            Column("Runs, best first", lambda one: one.order),
+        ],
+        caption="effect.orders",
+        command=_command(found),
+        effect=found,
+    )
+    yield table(
+        "tau",
+        found.comparisons,
+        [Column("Grades of", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        [
+            Column("Tau", lambda one: number(one.tau, TAU)),
+            Column("Reversed pairs", lambda one: f"{one.reversed_pairs} of {one.n_run_pairs}"),
+            Column("Significant reversals", lambda one: len(one.swaps)),
+            Column("Queries", lambda one: one.n_queries),
+        ],
+        caption="effect.tau",
+        command=_command(found),
+        effect=found,
+    )
 
 
-def ranking_rows(found: AssessorEffect) -> list[tuple[object, ...]]:
+def _command(found: AssessorEffect) -> str:
+    return f"annot assessor-effect --convention {found.settings.convention} --measure {found.settings.measure}"
+
+
+class Order(NamedTuple):
+    """The runs under one grading."""
+
+    grades_of: str
+    queries: int
+    pairs: int
+    no_grade: int
+    order: str
+    """Best first, with their means in percent."""
+
+
+def ranking_rows(found: AssessorEffect) -> list[Order]:
     """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
     only, below it the final grades on the same."""
     against_final = {comparison.first: comparison for comparison in found.comparisons if comparison.second == FINAL}
-    rows: list[tuple[object, ...]] = []
+    rows: list[Order] = []
     for one in found.rankings:
-        rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
+        rows.append(Order(one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
         if len(one.queries) < len(found.queries):
             same = against_final[one.name].means[FINAL]
-            rows.append((f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
+            rows.append(Order(f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +16,22 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.tables import Column, each, table
+from annot.publishing.report.words import sentence, sentences
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
+_Graded = tuple[str, ByQuery]
+"""A facet or an assessor, with its grades."""
+
+
+class _Relevant(NamedTuple):
+    """The pairs of each query that have a grade or a higher one."""
+
+    facet: str
+    least: int
+    counts: dict[str, int]
+    sizes: dict[str, int]
 
 
 def body(study: Study) -> Section:
@@ -54,7 +67,11 @@ def appendix(study: Study) -> Iterator[Section]:
         if not judgement.flags
     )
     told = sentences("grades.judging", study=study)
-    table_of_given = table("grades.given-grades", _rows(given, study), grades=_names(study))
+    more: list[Column[_Graded]] = [
+        Column("No grade", lambda one: _total(one[1])[None]),
+        Column("Mean grade", lambda one: _mean_grade(_total(one[1]))),
+    ]
+    table_of_given = _graded("given-grades", given, study, of="Assessor", more=more, caption="grades.given")
     yield Section("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
@@ -71,7 +88,7 @@ def appendix(study: Study) -> Iterator[Section]:
 
 def final_grades(study: Study) -> Table:
     """The final grades of each facet and of all."""
-    return table("grades.grades", _rows(_final(study), study), grades=_names(study))
+    return _graded("grades", _final(study), study, caption="grades.final")
 
 
 def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
@@ -90,45 +107,55 @@ def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[st
     return dict(sorted(found.items()))
 
 
-def _rows(of: Mapping[str, ByQuery], study: Study) -> list[dict[str, object]]:
+def _graded(
+    name: str,
+    graded: Mapping[str, ByQuery],
+    study: Study,
+    *,
+    of: str = "Facet",
+    more: Sequence[Column[_Graded]] = (),
+    caption: str,
+) -> Table:
     """Of each facet or assessor the queries, the pairs, and the share of each grade."""
-    rows: list[dict[str, object]] = []
-    for name, by_query in of.items():
-        counts = _total(by_query)
-        grades = [grade for grade in counts.elements() if grade is not None]
-        rows.append(
-            {
-                "of": name,
-                "queries": len(by_query),
-                "pairs": counts.total(),
-                "shares": _shares(by_query, study),
-                "low": _share_of(by_query, study.settings.scale.grades[:2], study),
-                "without": counts[None],
-                "mean": number(sum(grades) / len(grades) if grades else None, MEAN),
-            }
-        )
-    return rows
+    grades = study.settings.scale.grades
+    return table(
+        name,
+        graded.items(),
+        [Column(of, lambda one: one[0])],
+        [
+            Column("Queries", lambda one: len(one[1])),
+            Column("Pairs", lambda one: _total(one[1]).total()),
+            *each(grades, lambda one, grade: _share_of(one[1], (grade,), study), lambda grade: _named(study, grade)),
+            *more,
+        ],
+        caption=caption,
+    )
 
 
 def _per_query(study: Study) -> Table:
     rows = []
     for facet, members in _final(study).items():
+        sizes = {name: of.total() for name, of in members.items()}
         for least in study.settings.scale.grades[1:]:
             counts = {
                 name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
                 for name, of in members.items()
             }
-            rows.append(
-                {
-                    "facet": facet,
-                    "least": least,
-                    "counts": list(counts.values()),
-                    "mean": _mean(counts, study, most=max(of.total() for of in members.values())),
-                    "share": _share(counts, {name: of.total() for name, of in members.items()}, study),
-                    "pairs": _total(members).total(),
-                }
-            )
-    return table("grades.relevant", rows)
+            rows.append(_Relevant(facet, least, counts, sizes))
+    return table(
+        "relevant",
+        rows,
+        [Column("Facet", lambda one: one.facet), Column("Grade", lambda one: f"{one.least} or higher")],
+        [
+            Column("Fewest", lambda one: min(one.counts.values())),
+            Column("Most", lambda one: max(one.counts.values())),
+            Column("Mean", lambda one: _mean(one.counts, study, most=max(one.sizes.values()))),
+            Column("Share of pairs", lambda one: _share(one.counts, one.sizes, study)),
+            Column("Queries", lambda one: len(one.counts)),
+            Column("Pairs", lambda one: sum(one.sizes.values())),
+        ],
+        caption="grades.per_query",
+    )
 
 
 def _across_facets(study: Study) -> Iterator[Table]:
@@ -138,25 +165,26 @@ def _across_facets(study: Study) -> Iterator[Table]:
     for decision in study.decisions:
         paper_id, facet = paper_of[decision.query_id]
         graded.setdefault(facet, {})[paper_id, decision.doc_id] = decision.grade
-    scale = study.settings.scale
     for first, second in itertools.combinations([name for name in study.settings.facets if name in graded], 2):
         shared = sorted(graded[first].keys() & graded[second].keys())
-        if not shared:
-            continue
-        counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
-        yield table(
-            "grades.across",
-            [
-                {"of": f"{first} {name}", "counts": [counts[grade, other] for other in scale.grades]}
-                for grade, name in enumerate(_names(study))
-            ],
-            first=first,
-            second=second,
-            candidates=len(shared),
-            papers=len({paper for paper, _ in shared}),
-            corner=[f"{first} \\ {second}"],
-            grades=[f"{second} {grade}" for grade in scale.grades],
-        )
+        if shared:
+            counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
+            yield _across(first, second, counts, study, papers=len({paper for paper, _ in shared}))
+
+
+def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: Study, *, papers: int) -> Table:
+    grades = study.settings.scale.grades
+    return table(
+        f"{first}-and-{second}",
+        grades,
+        [Column(f"{first} \\ {second}", lambda grade: f"{first} {_named(study, grade)}", first)],
+        each(grades, lambda grade, other: counts[grade, other], lambda other: f"{second} {other}"),
+        caption="grades.across",
+        first=first,
+        second=second,
+        candidates=counts.total(),
+        papers=papers,
+    )
 
 
 def _cited(study: Study) -> Iterator[Table]:
@@ -175,12 +203,12 @@ def _cited(study: Study) -> Iterator[Table]:
     )
     if counts:
         lowest, second, *_ = study.settings.scale.grades
-        together = [f"{lowest} or {second}"]
-        yield table("grades.cited", _rows(counts, study), grades=_names(study), lowest_two=together)
+        together = [Column[_Graded](f"{lowest} or {second}", lambda one: _share_of(one[1], (lowest, second), study))]
+        yield _graded("cited", counts, study, more=together, caption="grades.cited")
 
 
-def _names(study: Study) -> list[str]:
-    return [f"{grade} {name}" for grade, name in enumerate(study.settings.scale.names)]
+def _named(study: Study, grade: int) -> str:
+    return f"{grade} {study.settings.scale.names[grade]}"
 
 
 def _shares(by_query: ByQuery, study: Study) -> list[Number]:
@@ -198,6 +226,11 @@ def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> N
     papers = [study.snapshot.papers[name] for name in hits]
     share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
     return measured(share, SHARE)
+
+
+def _mean_grade(counts: Counter[int | None]) -> Number:
+    grades = [grade for grade in counts.elements() if grade is not None]
+    return number(sum(grades) / len(grades) if grades else None, MEAN)
 
 
 def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, Line
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
-from annot.publishing.report.cells import MEASURE, number
+from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P, number
 from annot.publishing.report.document import Figure, Section, Table
 from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
-from annot.publishing.report.words import sentence, sentences, table
+from annot.publishing.report.words import sentence, sentences
 from annot.ranking.small_corpora import trained_on_few
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
+TRAINED = ": trained on what it is tested on"
+LIKE_CHANCE_TOLD = ": not better than chance"
 
 
 def body(study: Study) -> Section:
@@ -90,29 +93,32 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     letters = {run: letter_of(at) for at, run in enumerate(run for run in names if run not in last)}
     line_of = {(line.run, line.facet): line for line in lines}
     beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
-    rows, like_chance = [], False
-    for run in names:
-        row = []
-        for facet in facets:
-            line = line_of.get((run, facet))
-            marks = [letter for name, letter in letters.items() if (facet, run, name) in beaten]
-            plain = number(None, MEASURE) if line is None else figure(line, measure)
-            if line is not None and run in letters and not line.above_chance:
-                marks.insert(0, LIKE_CHANCE)
-                like_chance = True
-            row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
-        rows.append(
-            {
-                "run": run,
-                "letter": letters.get(run, ""),
-                "demonstration": run in shown_only,
-                "like_chance": run in leader.like_chance,
-                "figures": row,
-            }
-        )
-    silent = [verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA]
-    how = {"power": POWER, "silent": silent, "like_chance": like_chance}
-    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, how=how)
+
+    def cell(run: str, facet: str) -> Number:
+        line = line_of.get((run, facet))
+        plain = number(None, MEASURE) if line is None else figure(line, measure)
+        chance = [LIKE_CHANCE] if line is not None and run in letters and not line.above_chance else []
+        marks = [*chance, *(letter for name, letter in letters.items() if (facet, run, name) in beaten)]
+        return replace(plain, after=" ".join(part for part in (plain.after, *marks) if part))
+
+    def label(run: str) -> str:
+        letter = f" ({letters[run]})" if run in letters else ""
+        told = [(TRAINED, run in shown_only), (LIKE_CHANCE_TOLD, run in leader.like_chance)]
+        return "".join((run, letter, *(words for words, holds in told if holds)))
+
+    yield table(
+        "compared",
+        names,
+        [Column("Run", label)],
+        each(facets, cell),
+        caption="runs.compared",
+        command="annot evaluate",
+        evaluated=evaluated,
+        best=leader,
+        power=POWER,
+        silent=[verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA],
+        like_chance=any(run in letters and not line.above_chance for (run, _), line in line_of.items()),
+    )
 
 
 def restated(evaluated: Evaluated) -> Iterator[Table]:
@@ -120,16 +126,27 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
     found = evaluated.restated
     if found is not None:
         above = {(line.facet, line.run) for line in evaluated.lines if line.above_chance}
-        rows = [
-            {
-                "score": one,
-                "before": [number(value, MEASURE) for value in one.values[:-1]],
-                "like_chance": (one.facet, one.run) not in above,
-            }
-            for one in found.scores
-        ]
-        before = [f"Before version {one.version}" for one in found.topups]
-        yield table("runs.restated", rows, restated=found, before=before)
+        yield table(
+            "restated",
+            found.scores,
+            [
+                Column("Facet", lambda one: one.facet),
+                Column("Run", lambda one: f"{one.run}{'' if (one.facet, one.run) in above else LIKE_CHANCE_TOLD}"),
+            ],
+            [
+                *each(
+                    range(len(found.topups)),
+                    lambda one, at: number(one.values[at], MEASURE),
+                    lambda at: f"Before version {found.topups[at].version}",
+                ),
+                Column("Now", lambda one: number(one.values[-1], MEASURE)),
+                Column("Difference", lambda one: number(one.values[-1] - one.values[0], POINTS)),
+                Column("Places", lambda one: ", ".join(map(str, one.places))),
+            ],
+            caption="runs.restated",
+            command="annot evaluate",
+            restated=found,
+        )
 
 
 def letter_of(place: int) -> str:
@@ -140,7 +157,30 @@ def letter_of(place: int) -> str:
 def pairs(evaluated: Evaluated) -> Iterator[Table]:
     """Every two runs on every facet."""
     if evaluated.comparisons:
-        yield table("runs.comparisons", evaluated.comparisons, evaluated=evaluated, alpha=ALPHA)
+        yield table(
+            "comparisons",
+            evaluated.comparisons,
+            [
+                Column("", lambda one: one.convention, "convention"),
+                Column("Facet", lambda one: one.facet),
+                Column("Better run", lambda one: one.run_a, "run"),
+                Column("Other run", lambda one: one.run_b, "against"),
+                Column("", lambda one: one.measure, "measure"),
+            ],
+            [
+                Column("Difference", lambda one: number(one.difference, POINTS, one.interval), "value"),
+                Column("d", lambda one: number(one.effect, EFFECT), "effect"),
+                Column("", lambda one: number(one.p_value, P), "p_value"),
+                Column("p", lambda one: number(one.p_corrected, P), "p_corrected"),
+                Column("p (Holm)", lambda one: number(one.p_holm, P), "p_holm"),
+                Column("p (Tukey)", lambda one: number(one.p_tukey, P), "p_tukey"),
+                Column("p (t)", lambda one: number(one.p_t, P), "p_t"),
+                Column("Holds", lambda one: one.holds),
+            ],
+            caption="runs.comparisons",
+            evaluated=evaluated,
+            alpha=ALPHA,
+        )
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -157,7 +197,12 @@ def appendix(study: Study) -> Iterator[Section]:
 def settings(study: Study) -> Iterator[Table]:
     """How the runs were made that were made here."""
     if study.run_settings:
-        yield table("runs.run-settings", study.run_settings)
+        yield table(
+            "run-settings",
+            study.run_settings,
+            [Column("Run", lambda one: one[0]), Column("Settings", lambda one: one[1])],
+            caption="runs.settings",
+        )
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
@@ -177,27 +222,64 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         if not lines:
             continue
-        names = tuple(lines[0].values)
         facets = list(dict.fromkeys(line.facet for line in lines))
-        lines.sort(key=lambda line: facets.index(line.facet))
-        averages = {line.average for line in lines}
-        yield table(
-            "runs.measures",
-            [{"line": line, "figures": [figure(line, name) for name in names]} for line in lines],
-            evaluated=evaluated,
-            convention=convention,
-            names=names,
-            average="".join(averages) if len(averages) == 1 else "",
-            averages=["Average"] if len(averages) > 1 else [],
-        )
+        yield of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
         if per_query:
-            rows = [
-                {
-                    "tag": tag,
-                    "query": query.query_id,
-                    "figures": [number(query.values[name], MEASURE) for name in names],
-                }
-                for tag, by_convention in evaluated.evaluations.items()
-                for query in by_convention[convention].queries
-            ]
-            yield table("runs.queries", rows, convention=convention, names=names)
+            yield of_queries(evaluated, convention)
+
+
+def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[Line]) -> Table:
+    """Every measure of these runs by one convention."""
+    averages = list(dict.fromkeys(line.average for line in lines))
+    return table(
+        f"measures-{convention}",
+        lines,
+        [
+            Column("", lambda line: line.convention, "convention"),
+            Column("Facet", lambda line: line.facet),
+            Column("Run", lambda line: _label(line, f" ({line.runs} runs)" if line.runs > 1 else ""), ""),
+            Column("", _label, "run"),
+        ],
+        [
+            *each(tuple(lines[0].values), figure),
+            Column("Queries", lambda line: line.queries),
+            Column("Average" if len(averages) > 1 else "", lambda line: line.average, "average"),
+        ],
+        caption="runs.measures",
+        command=f"annot evaluate --all --convention {convention}",
+        evaluated=evaluated,
+        convention=convention,
+        average=averages[0] if len(averages) == 1 else "",
+    )
+
+
+def of_queries(evaluated: Evaluated, convention: str) -> Table:
+    """Every measure of every run on every query by one convention."""
+    rows = [
+        (tag, query)
+        for tag, by_convention in evaluated.evaluations.items()
+        for query in by_convention[convention].queries
+    ]
+    return table(
+        f"queries-{convention}",
+        rows,
+        [
+            Column("", lambda one: convention, "convention"),
+            Column("Run", lambda one: one[0]),
+            Column("Query", lambda one: one[1].query_id, "query_id"),
+        ],
+        [
+            *each(tuple(rows[0][1].values), lambda one, name: number(one[1].values[name], MEASURE)),
+            Column("", lambda one: one[1].submitted, "submitted"),
+            Column("", lambda one: one[1].relevant, "relevant"),
+            Column("", lambda one: one[1].unjudged, "unjudged"),
+            Column("", lambda one: one[1].judged_at_20, "judged_at_20"),
+        ],
+        caption="runs.by_query",
+        command=f"annot evaluate --convention {convention} --per-query",
+        convention=convention,
+    )
+
+
+def _label(line: Line, runs: str = "") -> str:
+    return f"{line.run}{runs}{TRAINED if line.demonstration else ''}"

@@ -13,10 +13,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
-from annot.base.errors import InputError
+from pydantic import BaseModel, ConfigDict
+
+from annot.base.errors import InputError, MissingInput
 from annot.formats.citing_text import CitingText
+from annot.formats.faults import Faults
+from annot.formats.json_lines import read_models
 
 Papers = tuple[str, ...]
 """Ids of papers that were cited together, sorted."""
@@ -151,3 +156,41 @@ def mixed(
                 part.append(papers)
                 break
     return parts
+
+
+def context_record(cited_together: tuple[Papers, Sequence[CitationContext]]) -> dict[str, object]:
+    """A set of papers with its contexts as a line of the file has them."""
+    papers, said = cited_together
+    contexts = [{"citing": one.citing, "text": one.text, "fields": list(one.fields)} for one in said]
+    return {"papers": list(papers), "contexts": contexts}
+
+
+def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
+    """The contexts of each set of papers in a file. Raises InputError with every fault."""
+    if not path.is_file():
+        problem = "a folder, expected a file" if path.is_dir() else "no such file"
+        raise MissingInput(f"{path}: {problem}", hint="make it with `annot encoder contexts`")
+    faults = Faults(str(path))
+    found: dict[Papers, list[CitationContext]] = {}
+    with path.open(encoding="utf-8") as lines:
+        for _, line in read_models(lines, faults, _ContextLine):
+            found[tuple(line.papers)] = [
+                CitationContext(one.citing, one.text, tuple(one.fields)) for one in line.contexts
+            ]
+    faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
+    if not found:
+        raise InputError(f"{path}: no context", hint="see what `annot encoder contexts` left out, and why")
+    return found
+
+
+class _Context(BaseModel):
+    model_config = ConfigDict(strict=True)
+    citing: str
+    text: str
+    fields: list[str]
+
+
+class _ContextLine(BaseModel):
+    model_config = ConfigDict(strict=True)
+    papers: list[str]
+    contexts: list[_Context]

@@ -159,13 +159,7 @@ def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[st
 
 
 def triplets(
-    paper_id: str,
-    citations: Mapping[str, Sequence[str]],
-    corpus: Sequence[str],
-    *,
-    easy: int,
-    hard: int,
-    seed: int,
+    paper_id: str, citations: Mapping[str, Sequence[str]], corpus: Sequence[str], *, easy: int, hard: int, seed: int
 ) -> tuple[list[Triplet], str]:
     """The triplets of one query paper, and why there are fewer than wanted ("" where there are not).
 

@@ -14,17 +14,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from annot.base.errors import InputError
 from annot.base.records import Advance
+from annot.base.stats.arrays import Integers
 from annot.base.stats.seeding import generator
-from annot.ranking.systems.encoders import Encode
+from annot.ranking.systems.encoders import TextEncoder
 from annot.ranking.systems.reading import Loaded
 from annot.ranking.systems.training.examples import Examples
 from annot.ranking.systems.training.losses import Losses
-from annot.ranking.systems.training.recipes import Recipe, TrainingSettings
+from annot.ranking.systems.training.recipes import Recipe, RecipeSettings
 
 STATE, BEST = "state.pt", "best.pt"
 LOOKS = 10
@@ -71,7 +69,7 @@ class TrainingState:
     """Looks since the best one."""
 
 
-def length_of(examples: int, settings: TrainingSettings) -> Length:
+def length_of(examples: int, settings: RecipeSettings) -> Length:
     """The steps of a training on so many examples."""
     per_epoch = math.ceil(examples / settings.batch)
     steps = per_epoch * settings.epochs
@@ -85,7 +83,7 @@ def train(
     train_on: Examples,
     dev: Examples,
     *,
-    align: Encode | None,
+    align: TextEncoder | None,
     work: Path,
     facts: Mapping[str, Any],
     advance: Advance,
@@ -97,124 +95,135 @@ def train(
     kept with the state. Raises InputError where a state has other facts, or the loss is no number.
     """
     import torch
-    from transformers import get_linear_schedule_with_warmup
 
-    settings = recipe.settings
-    length = length_of(len(train_on), settings)
-    second = (loaded._replace(model=copy.deepcopy(loaded.model)),) if recipe.two_towers else ()
-    losses = Losses(recipe, (loaded, *second), align)
-    models = torch.nn.ModuleList(tower.model for tower in losses.towers)
-    optimiser = torch.optim.Adam(models.parameters(), lr=settings.learning_rate)
-    schedule = get_linear_schedule_with_warmup(optimiser, length.warm_up, length.steps)
-    parts = {"models": models, "optimiser": optimiser, "schedule": schedule}
-    progress = _resumed(work, parts, facts) or TrainingState()
-    if not progress.curve:
-        _look(progress, losses, dev, None, 0.0, length, work, loaded)
-        tell(progress.curve[-1], length.steps)
+    training = _Training(recipe, loaded, train_on, dev, align=align, work=work)
+    settings, length = recipe.settings, training.length
+    state = training.resumed(facts)
+    if not state.curve:
+        training.look(state, None, 0.0)
+        tell(state.curve[-1], length.steps)
     total, counted = 0.0, 0
-    while progress.step < length.steps and progress.since < settings.patience:
-        rate = float(schedule.get_last_lr()[0])
-        with _seeded(settings.seed, progress.step, loaded):
-            added, examples = _step(progress.step, losses, train_on, models, length)
-        optimiser.step()
-        schedule.step()
-        optimiser.zero_grad()
+    while state.step < length.steps and state.since < settings.patience:
+        rate = float(training.schedule.get_last_lr()[0])
+        with _seeded(settings.seed, state.step, loaded):
+            added, examples = training.step(state.step)
         total, counted = total + added, counted + examples
-        progress.step += 1
-        advance(progress.step, length.steps)
-        if progress.step % length.check_every == 0 or progress.step == length.steps:
+        state.step += 1
+        advance(state.step, length.steps)
+        if state.step % length.check_every == 0 or state.step == length.steps:
             mean = total / counted if counted else None
             if mean is not None and not math.isfinite(mean):
-                raise InputError(f"step {progress.step}: the loss is {mean}", hint="try a lower --learning-rate")
+                raise InputError(f"step {state.step}: the loss is {mean}", hint="try a lower --learning-rate")
             total, counted = 0.0, 0
-            _look(progress, losses, dev, mean, rate, length, work, loaded)
-            _save(work / STATE, {**_states(parts), "progress": _plain(progress), "facts": dict(facts)})
-            tell(progress.curve[-1], length.steps)
+            training.look(state, mean, rate)
+            training.save(state, facts)
+            tell(state.curve[-1], length.steps)
     loaded.model.load_state_dict(torch.load(work / BEST, map_location=loaded.device, weights_only=True))
     loaded.model.eval()
-    return progress
+    return state
 
 
-def _step(step: int, losses: Losses, train_on: Examples, models: Any, length: Length) -> tuple[float, int]:
-    """Gradients of one batch, read in parts; returns the sum of its losses and the number of its examples."""
-    settings = losses.recipe.settings
-    epoch, place = divmod(step, length.per_epoch)
-    batch = _order(settings.seed, epoch, len(train_on))[place * settings.batch : (place + 1) * settings.batch]
-    random = generator(settings.seed, "negatives", str(step))
-    models.train()
-    total, counted = 0.0, 0
-    for rows in _parts(batch, settings.at_once):
-        found = losses.of(train_on.read(rows), random)
-        if found is not None:
-            (found.loss * (found.examples / len(batch))).backward()
-            total += float(found.loss.detach()) * found.examples
-            counted += found.examples
-    return total, counted
+class _Training:
+    """A model with what trains it."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        loaded: Loaded,
+        train_on: Examples,
+        dev: Examples,
+        *,
+        align: TextEncoder | None,
+        work: Path,
+    ) -> None:
+        import torch
+        from transformers import get_linear_schedule_with_warmup
+
+        self.settings, self.loaded, self.train_on, self.dev, self.work = recipe.settings, loaded, train_on, dev, work
+        self.length = length_of(len(train_on), recipe.settings)
+        second = (loaded._replace(model=copy.deepcopy(loaded.model)),) if recipe.two_towers else ()
+        self.losses = Losses(recipe, (loaded, *second), align)
+        self.models = torch.nn.ModuleList(tower.model for tower in self.losses.towers)
+        self.optimiser = torch.optim.Adam(self.models.parameters(), lr=recipe.settings.learning_rate)
+        self.schedule = get_linear_schedule_with_warmup(self.optimiser, self.length.warm_up, self.length.steps)
+        self.parts = {"models": self.models, "optimiser": self.optimiser, "schedule": self.schedule}
+
+    def step(self, step: int) -> tuple[float, int]:
+        """Learn from one batch, read in parts; returns the sum of its losses and the number of its examples."""
+        size, seed = self.settings.batch, self.settings.seed
+        epoch, place = divmod(step, self.length.per_epoch)
+        batch = _order(seed, epoch, len(self.train_on))[place * size : (place + 1) * size]
+        random = generator(seed, "negatives", str(step))
+        self.models.train()
+        total, counted = 0.0, 0
+        for rows in self._read_at_once(batch):
+            found = self.losses.of(self.train_on.read(rows), random)
+            if found is not None:
+                (found.loss * (found.examples / len(batch))).backward()
+                total += float(found.loss.detach()) * found.examples
+                counted += found.examples
+        self.optimiser.step()
+        self.schedule.step()
+        self.optimiser.zero_grad()
+        return total, counted
+
+    def look(self, state: TrainingState, train_loss: float | None, rate: float) -> None:
+        """Measure the dev examples, note it down, and keep the weights where they are the best so far."""
+        import torch
+
+        total, right, counted = 0.0, 0, 0
+        self.models.eval()
+        with torch.inference_mode():
+            for rows in self._read_at_once(range(len(self.dev))):
+                found = self.losses.of(self.dev.read(rows), None)
+                if found is not None:
+                    total += float(found.loss.detach()) * found.examples
+                    right, counted = right + found.right, counted + found.examples
+        if not counted:
+            raise InputError(f"{self.dev.path}: no example that could be measured")
+        epoch = state.step / self.length.per_epoch
+        point = Point(state.step, epoch, rate, train_loss, total / counted, right / counted)
+        state.curve.append(point)
+        if state.best is None or point.dev_loss < state.best.dev_loss:
+            state.best, state.since = point, 0
+            _save(self.work / BEST, self.loaded.model.state_dict())
+        else:
+            state.since += 1
+
+    def resumed(self, facts: Mapping[str, Any]) -> TrainingState:
+        """How far the state on disk is, loaded into the parts; the beginning where there is none."""
+        import torch
+
+        path = self.work / STATE
+        if not path.is_file():
+            return TrainingState()
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
+        if other:
+            raise InputError(
+                f"{self.work}: begun with another {', '.join(other)}", hint=f"use the same, or remove {self.work}"
+            )
+        for name, part in self.parts.items():
+            part.load_state_dict(stored[name])
+        step, curve, best, since = stored["progress"]
+        return TrainingState(step, [Point(*one) for one in curve], Point(*best), since)
+
+    def save(self, state: TrainingState, facts: Mapping[str, Any]) -> None:
+        """Keep the state, to go on from."""
+        assert state.best is not None, "a state is kept after a look"
+        progress = [state.step, [astuple(point) for point in state.curve], astuple(state.best), state.since]
+        parts = {name: part.state_dict() for name, part in self.parts.items()}
+        _save(self.work / STATE, {**parts, "progress": progress, "facts": dict(facts)})
+
+    def _read_at_once(self, places: Sequence[int] | Any) -> Iterator[Any]:
+        for start in range(0, len(places), self.settings.at_once):
+            yield places[start : start + self.settings.at_once]
 
 
 @lru_cache(maxsize=1)
-def _order(seed: int, epoch: int, examples: int) -> NDArray[np.int64]:
+def _order(seed: int, epoch: int, examples: int) -> Integers:
     """The order of the examples in an epoch."""
     return generator(seed, "epoch", str(epoch)).permutation(examples)
-
-
-def _look(
-    progress: TrainingState,
-    losses: Losses,
-    dev: Examples,
-    train_loss: float | None,
-    rate: float,
-    length: Length,
-    work: Path,
-    loaded: Loaded,
-) -> None:
-    """Measure the dev examples, note it down, and keep the weights where they are the best so far."""
-    import torch
-
-    total, right, counted = 0.0, 0, 0
-    for tower in losses.towers:
-        tower.model.eval()
-    with torch.inference_mode():
-        for rows in _parts(range(len(dev)), losses.recipe.settings.at_once):
-            found = losses.of(dev.read(rows), None)
-            if found is not None:
-                total += float(found.loss.detach()) * found.examples
-                right, counted = right + found.right, counted + found.examples
-    if not counted:
-        raise InputError(f"{dev.path}: no example that could be measured")
-    epoch = progress.step / length.per_epoch
-    point = Point(progress.step, epoch, rate, train_loss, total / counted, right / counted)
-    progress.curve.append(point)
-    if progress.best is None or point.dev_loss < progress.best.dev_loss:
-        progress.best, progress.since = point, 0
-        _save(work / BEST, loaded.model.state_dict())
-    else:
-        progress.since += 1
-
-
-def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> TrainingState | None:
-    """How far the state in `work` is, loaded into the parts; None where there is none."""
-    import torch
-
-    if not (work / STATE).is_file():
-        return None
-    stored = torch.load(work / STATE, map_location="cpu", weights_only=True)
-    other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
-    if other:
-        raise InputError(f"{work}: begun with another {', '.join(other)}", hint=f"use the same, or remove {work}")
-    for name, part in parts.items():
-        part.load_state_dict(stored[name])
-    step, curve, best, since = stored["progress"]
-    return TrainingState(step, [Point(*one) for one in curve], Point(*best), since)
-
-
-def _plain(progress: TrainingState) -> list[Any]:
-    assert progress.best is not None, "a state is kept after a look"
-    return [progress.step, [astuple(point) for point in progress.curve], astuple(progress.best), progress.since]
-
-
-def _states(parts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: part.state_dict() for name, part in parts.items()}
 
 
 def _save(path: Path, content: Any) -> None:
@@ -225,11 +234,6 @@ def _save(path: Path, content: Any) -> None:
     temporary = path.with_suffix(".tmp")
     torch.save(content, temporary)
     temporary.replace(path)
-
-
-def _parts(places: Sequence[int] | Any, size: int) -> Iterator[Any]:
-    for start in range(0, len(places), size):
-        yield places[start : start + size]
 
 
 def _seeded(seed: int, step: int, loaded: Loaded) -> Any:

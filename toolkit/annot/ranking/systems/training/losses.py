@@ -19,7 +19,7 @@ import numpy as np
 
 from annot.base.records import Paper
 from annot.base.stats.arrays import Matrix
-from annot.ranking.systems.encoders import Encode
+from annot.ranking.systems.encoders import TextEncoder
 from annot.ranking.systems.matching import plans
 from annot.ranking.systems.reading import Loaded, document_text, pooled, sentence_means, text_tokens, tokens_in_context
 from annot.ranking.systems.training.examples import Example, Side
@@ -149,7 +149,7 @@ class Losses:
 
     recipe: Recipe
     towers: tuple[Loaded, ...]
-    align: Encode | None
+    align: TextEncoder | None
 
     def of(self, batch: Sequence[Example], random: np.random.Generator | None) -> BatchLoss | None:
         """The loss of a batch; None where no example of it counts.
@@ -238,7 +238,7 @@ class Losses:
             [sentence for paper in sides for sentence in paper.sentences]
             + [context for example in batch for context in example.contexts]
         )
-        return dict(zip(texts, self.align(list(texts)), strict=True))
+        return dict(zip(texts, self.align(list(texts), lambda _done, _total: None), strict=True))
 
 
 def _among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:

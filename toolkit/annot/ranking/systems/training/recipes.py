@@ -26,7 +26,7 @@ two; the minimum of transport, entropy and all; <D, A> over attention weights.""
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingSettings:
+class RecipeSettings:
     """How a training goes."""
 
     batch: int
@@ -63,7 +63,7 @@ class Recipe:
     """What dev examples are measured with: the distance that the system ranks with."""
     start: str
     """The system whose weights it starts from."""
-    settings: TrainingSettings
+    settings: RecipeSettings
     examples: int | None = None
     """How many are drawn; None: all."""
     two_towers: bool = False
@@ -76,16 +76,14 @@ class Recipe:
 
 
 def _aspire(system: str, *distances: Distance, ranks_by: Distance, learning_rate: float = 2e-5) -> Recipe:
-    settings = TrainingSettings(
-        batch=30, at_once=10, learning_rate=learning_rate, warm_up=2000, epochs=1, loss="triplet"
-    )
+    settings = RecipeSettings(batch=30, at_once=10, learning_rate=learning_rate, warm_up=2000, epochs=1, loss="triplet")
     return Recipe(system, "cocited papers", "context", distances, ranks_by, "specter", settings, 1_300_000)
 
 
-_SPECTER = TrainingSettings(batch=32, at_once=4, learning_rate=2e-5, warm_up=0.1, epochs=2, loss="triplet")
-_COCITE = TrainingSettings(batch=30, at_once=3, learning_rate=2e-5, warm_up=2000, epochs=1, loss="triplet")
-_COSENT = TrainingSettings(batch=48, at_once=48, learning_rate=2e-5, warm_up=300, epochs=2, loss="triplet")
-_CLOZE = TrainingSettings(batch=60, at_once=10, learning_rate=2e-5, warm_up=12_000, epochs=1, loss="softmax")
+_SPECTER = RecipeSettings(batch=32, at_once=4, learning_rate=2e-5, warm_up=0.1, epochs=2, loss="triplet")
+_COCITE = RecipeSettings(batch=30, at_once=3, learning_rate=2e-5, warm_up=2000, epochs=1, loss="triplet")
+_COSENT = RecipeSettings(batch=48, at_once=48, learning_rate=2e-5, warm_up=300, epochs=2, loss="triplet")
+_CLOZE = RecipeSettings(batch=60, at_once=10, learning_rate=2e-5, warm_up=12_000, epochs=1, loss="softmax")
 _V: tuple[Distance, ...] = ("vector",)
 
 RECIPES = {

@@ -18,7 +18,7 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What `annot judgements restore` did."""
+    """What `annot answers restore` did."""
 
     restored: tuple[Withdrawn, ...]
     """Answers that had been withdrawn and count again."""
@@ -43,7 +43,7 @@ def restore(
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     with open_store(ws.database_url, create=False) as store:
         if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
-            raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot judgements withdrawn`")
+            raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot answers list`")
         with store.read() as session:
             names = [person.assessor for person in read_assessors(session)]
             if assessor is not None:
@@ -60,7 +60,7 @@ def restore(
         answered = {(one.query_id, one.doc_id, one.assessor) for one in outcome.everything if one.counts}
         answered |= {(*pair, one.adjudicator) for pair, one in outcome.adjudications.items()}
         if not wanted and not every and (query_id, doc_id, assessor) not in answered:
-            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot judgements withdrawn`")
+            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list`")
         if not dry_run:
             chosen = {(one.role, one.asked, one.assessor) for one in wanted}
             with store.begin() as session:

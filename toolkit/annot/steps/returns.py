@@ -118,8 +118,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     if earlier and (earlier[-1].asked, assessor) not in answered:
         raise InputError(
             f"{' '.join(pair)}: waits for {assessor} already",
-            hint="wait for the answer, or take it back: "
-            f"`annot adjudicate return {' '.join(pair)} --to {assessor} --undo`",
+            hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
     _check_present(session, outcome, pair, assessor)
     _check_judged(session, outcome, pair, assessor)
@@ -132,9 +131,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
-        raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot adjudicate status --returned`"
-        )
+        raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned`")
     if mine[-1].withdrawn_at is not None:
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
@@ -192,7 +189,7 @@ def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
     if not waiting:
         return ()
     first = waiting[0]
-    command = f"annot adjudicate return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
+    command = f"annot return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
     return (f"{len(waiting)} pair(s) are not answered yet; to take one back: `{command}`",)
 
 

@@ -1,0 +1,97 @@
+"""One declaration a table: its columns, and what each says of a row. Page, Markdown, LaTeX and terminal, CSV, JSON and
+pandas come from it.
+
+A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other rows)
+it takes from the function around it, so that a type checker reads all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from annot.base.stats.values import Undefined
+from annot.publishing.report.cells import Number
+from annot.publishing.report.document import Table
+from annot.publishing.report.words import sentence, sentences
+
+Row = TypeVar("Row")
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column: its heading, and what it says of a row: text, a count, yes or no, or a `Number`."""
+
+    heading: str
+    """"" of what is in the data alone."""
+    cell: Callable[[Row], object]
+    name: str | None = None
+    """In CSV, JSON and pandas; the heading in small letters where there is none, "" of what is printed alone."""
+
+    @property
+    def field(self) -> str:
+        """Its name in data."""
+        return self.heading.lower().replace(" ", "_") if self.name is None else self.name
+
+
+def each(
+    keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str
+) -> list[Column[Row]]:
+    """A column for each of these, such as a grade or a facet; it is its name in data."""
+
+    def of(key: Key) -> Column[Row]:
+        return Column(heading(key), lambda row: cell(row, key), str(key))
+
+    return list(map(of, keys))
+
+
+def table(
+    name: str,
+    rows: Iterable[Row],
+    names: Sequence[Column[Row]],
+    numbers: Sequence[Column[Row]] = (),
+    *,
+    caption: str = "",
+    command: str | None = None,
+    notes: Iterable[str] = (),
+    explained: bool = False,
+    **values: object,
+) -> Table:
+    """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
+
+    caption: the block of a template, which knows `values`, and as `bracketed` whether a figure has an interval.
+    command: what prints the table, where it is not the report. explained: another table says why figures have no
+    interval; else a note does, once.
+    """
+    columns = (*names, *numbers)
+    made = [[column.cell(row) for column in columns] for row in rows]
+    printed = [at for at, column in enumerate(columns) if column.heading]
+    kept = [at for at, column in enumerate(columns) if column.field]
+    figures = [cell for row in made for cell in row if isinstance(cell, Number)]
+    bracketed = any(figure.ends for figure in figures)
+    lacking = [("interval", one.interval) for one in figures if one.value is not None]
+    return Table(
+        name=name,
+        caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
+        headings=tuple(columns[at].heading for at in printed),
+        rows=tuple(tuple(row[at] for at in printed) for row in made),
+        command=f"annot report --table {name}" if command is None else command,
+        notes=(*notes, *(() if explained else without(lacking))),
+        numeric_from=sum(bool(column.heading) for column in names),
+        records=tuple({columns[at].field: row[at] for at in kept} for row in made),
+    )
+
+
+def without(lacking: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Why figures have no `value` or no `interval`, each reason once: with this data's counts where they are the same.
+
+    lacking: for each of these figures what it may lack, and why.
+    """
+    exactly: dict[tuple[str, str], list[str]] = {}
+    for what, why in lacking:
+        if isinstance(why, Undefined):
+            exactly.setdefault((what, why.kind), []).append(why.reason)
+    told = [(len(of), what, kind if len({*of}) > 1 else of[0]) for (what, kind), of in exactly.items()]
+    return sentences("commands.without", told=told)
