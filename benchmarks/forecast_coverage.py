@@ -30,8 +30,8 @@ from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.measuring.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
 from annot.measuring.agreement.ratings import ratings_of
-from annot.measuring.forecast.design import Together, simulate_design
-from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
+from annot.measuring.forecast.hours import Rules
 from annot.steps import import_csfcube, init
 from annot.store.database import open_store
 from annot.store.queries import read_queries

@@ -39,7 +39,7 @@ from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import of_tables, value_between
 from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, tables_between
-from annot.measuring.agreement.pooled import Pooled, PooledTables, ends_of, interval_of
+from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of
 from scipy.special import stdtrit
 
 GRADES = (0, 1, 2, 3)
@@ -274,7 +274,7 @@ def compare(population: Population, chosen: np.ndarray, truths: dict[str, float]
         twos = np.unique(two, return_inverse=True)[1]
         clusters = clusters_of_queries(paper_of, len(paper_of))
         counts = Counts(*[part[rows] for part in population.counts.parts()])
-        pooled = Pooled(counts, PooledTables(clusters, query, twos, tables[query, two]))
+        pooled = PooledCounts(counts, PooledTables(clusters, query, twos, tables[query, two]))
         intervals: dict[str, Interval | Undefined] = {}
         for name, of_query in population.values.items():
             least, most = ends_of(name)

@@ -17,12 +17,12 @@ from annot.base.records import Asked, Query
 from annot.base.stats.seeding import generator
 from annot.demo.cast import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor
 from annot.demo.simulated_people import demo_relevance, work
-from annot.judging.exchange.connection import connect, open_accounts
+from annot.judging.exchange.servers import connect, open_accounts
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import split_key
 from annot.store.database import open_store
-from annot.store.projects import Round, read_projects
+from annot.store.projects import StoredRound, read_projects
 from annot.study.workspace import Workspace
 from simulated_log import Key, Log, Pair, Said
 
@@ -68,7 +68,7 @@ class Crew:
         queries: Mapping[str, Query],
         names: Iterable[str],
         *,
-        round: Round = "judge",
+        round: StoredRound = "judge",
         today: Collection[tuple[str, Asked]] | None = None,
     ) -> None:
         """Everybody judges what is open for them, or what of it is up `today`."""
@@ -120,7 +120,7 @@ class Crew:
             self.progress.notify_all()
             self.progress.wait_for(lambda: self.interrupted > before, timeout=600)
 
-    def change_minds(self, round: Round, may_change: Callable[[Key], bool]) -> int:
+    def change_minds(self, round: StoredRound, may_change: Callable[[Key], bool]) -> int:
         """Some of the answers that may change do; returns how many changes there were."""
         by_person: dict[str, list[Key]] = {}
         for key in sorted(filter(may_change, self._log.now(round))):
@@ -157,7 +157,7 @@ class Crew:
         return len(keys)
 
     def _session(
-        self, round: Round, responders: Mapping[str, partial[tuple[SimulatedAnswer, str | None] | None]]
+        self, round: StoredRound, responders: Mapping[str, partial[tuple[SimulatedAnswer, str | None] | None]]
     ) -> None:
         """Everybody at once; where the server goes away, they come back when it does."""
         for _ in range(WAITS):

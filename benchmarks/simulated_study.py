@@ -103,9 +103,9 @@ class WholeStudy:
             self._lead.done("train", "gold", str(file))
         chosen = [word for name in names for word in ("--assessor", name)]
         for _ in self.size.facets:
-            self._lead.done("train", "push", *chosen)
+            self._lead.done("push", "training", *chosen)
             self._crew.judge(self._queries, names, round="train")
-            self._lead.done("train", "pull")
+            self._lead.done("pull", "training")
             self.log.pull("train")
         self._tell(f"trained: {', '.join(names)}")
 
@@ -116,13 +116,13 @@ class WholeStudy:
     def _settle(self, *, share: float, killable: bool = True) -> bool:
         """One round of adjudication; whether anything is left to settle."""
         if killable:
-            self._lead.killable("adjudicate", "push", about=2.0)
+            self._lead.killable("push", "adjudication", about=2.0)
         else:
-            self._lead.done("adjudicate", "push")
+            self._lead.done("push", "adjudication")
         answers = current(self.log, Plan.read(self.folder))
         given = {pair: [said.grade for said in by_person.values()] for pair, by_person in answers.items()}
         self._crew.settle(self._queries, given, share=share)
-        self._lead.done("adjudicate", "pull")
+        self._lead.done("pull", "adjudication")
         self.log.pull("adjudicate")
         return any(row["open"] for row in self._lead.done("status", "--adjudication"))
 
@@ -135,7 +135,7 @@ class WholeStudy:
     def _change_decisions(self) -> None:
         """Adjudicators change their minds; who cannot judge a pair any more leaves it to another one."""
         self._changed += self._crew.change_minds("adjudicate", lambda key: True)
-        self._lead.done("adjudicate", "pull")
+        self._lead.done("pull", "adjudication")
         self.log.pull("adjudicate")
         while any(row["open"] for row in self._lead.done("status", "--adjudication")):
             self._settle(share=1.0, killable=False)

@@ -32,7 +32,8 @@ from typing import NamedTuple
 
 import httpx
 from annot.base.records import Draw, Pool, PoolEntry
-from annot.judging.exchange.whose_server import studio_folder
+from annot.judging.exchange.servers import studio_folder
+from annot.judging.rounds import judging
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
 from annot.steps import assessor, corpus, facets, plan, pull, push, query, studio
@@ -69,13 +70,13 @@ def main() -> None:
     ws = planned(options.folder, options.queries, options.documents)
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
     with open_store(ws.database_url) as store:
-        parcels = push.parcels_of(ws, store)
+        parcels = judging.outgoing_of(ws, store)
     screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push", lambda: push.push(ws, dry_run=False, advance=quietly))
+    meter.time("push", lambda: push.push(ws, round="judging", dry_run=False, advance=quietly))
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push, all there", lambda: push.push(ws, dry_run=False, advance=quietly))
+    meter.time("push, all there", lambda: push.push(ws, round="judging", dry_run=False, advance=quietly))
     answer(ws)
     with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
         now.backup(copy)
@@ -83,8 +84,8 @@ def main() -> None:
         meter.time("bare export", lambda: bare_export(ws))
         with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
             copy.backup(now)
-        meter.time("pull", lambda: pull.pull(ws, advance=quietly))
-    meter.time("pull, none new", lambda: pull.pull(ws, advance=quietly))
+        meter.time("pull", lambda: pull.pull(ws, round="judging", advance=quietly))
+    meter.time("pull, none new", lambda: pull.pull(ws, round="judging", advance=quietly))
     studio.down(ws)
     print(f"{len(tasks)} tasks")
     for one, two in (("push", "bare import"), ("push, all there", "bare import"), ("pull", "bare export")):

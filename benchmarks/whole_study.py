@@ -5,7 +5,7 @@
 On the demonstration's fictional papers, every pair for two assessors: a training round, hidden repeats and hidden gold,
 answers of "cannot judge" (adjudicators' too), changed minds, a person replaced half-way, guidelines changed once, a
 batch sent back, and one answer that is changed after its pair was settled, which the audit has to find. `annot push`,
-`annot pull` and `annot adjudicate push` are killed with SIGKILL on the way, and the server is restarted while people
+`annot pull` and `annot push adjudication` are killed with SIGKILL on the way, and the server is restarted while people
 answer. Every revision in the store must be in the log and the other way round, and the qrels must be what plain code
 makes of the log. Prints a table; exit code 1 where anything differs.
 """

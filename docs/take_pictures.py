@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from annot.judging.exchange.connection import connect, passwords_file
+from annot.judging.exchange.servers import connect, passwords_file
 from annot.labelstudio.accounts import read_passwords
 from annot.store import people, projects
 from annot.store.database import open_store

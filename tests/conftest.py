@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import postgres
 import pytest
-from annot.labelstudio import patience
+from annot.labelstudio import door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
 from needs import unavailable
@@ -23,7 +23,7 @@ pytest_plugins = ["fixtures_studio"]
 hypothesis.settings.register_profile("annot", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
-patience.SAID_AFTER = 3600.0
+door.SAID_AFTER = 3600.0
 # Whoever starts the tests in the background may have Ctrl-C ignored in all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

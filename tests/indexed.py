@@ -10,7 +10,7 @@ import pyarrow
 from annot.base.records import Paper
 from annot.ranking import lsa
 from annot.ranking.corpus import Corpus, gather
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
 from annot.ranking.shard import Shard, make
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
@@ -34,15 +34,15 @@ def corpus_of(papers: Iterable[Paper], *, shard: int = 10_000) -> Corpus:
     return Corpus(shards, gather(shards))
 
 
-def bench_of(
+def inputs_of(
     papers: Iterable[Paper] | Corpus,
     *,
     word_vectors: WordVectors | None = None,
     vectors: Mapping[str, Vectors] | None = None,
-) -> Bench:
+) -> RankingInputs:
     """What the methods need of these papers."""
     corpus = papers if isinstance(papers, Corpus) else corpus_of(papers)
-    return Bench(corpus, word_vectors=word_vectors, vectors=vectors or {}, averages={})
+    return RankingInputs(corpus, word_vectors=word_vectors, vectors=vectors or {}, averages={})
 
 
 def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decomposition:

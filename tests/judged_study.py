@@ -20,6 +20,7 @@ from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
+from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
@@ -27,9 +28,9 @@ from annot.steps import run as runs
 from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, projects
 from annot.store.database import Store, open_store
+from annot.store.people import Told, note_told
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
-from annot.store.told import Told, note_told
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from demo_collection import papers
@@ -82,7 +83,9 @@ def judged_study(
         for name, text in packaged.frozen_rankings().items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")
-        pool.build(ws, asked={}, redraw=False, frozen=True, grow=False, dry_run=False, advance=_quietly)
+        pool.build(
+            ws, overrides=DesignOverrides(), redraw=False, frozen=True, grow=False, dry_run=False, advance=_quietly
+        )
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
@@ -167,7 +170,7 @@ def _pull(store: Store, settings: Settings, pulled_at: str, first_id: int) -> No
         given.append(judgements.SourcedJudgement(judgement, "label-studio", str(at), payload, server="1 of 2031"))
     with store.begin() as session:
         for name, user in users.items():
-            kind: projects.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
+            kind: projects.StoredRound = "adjudicate" if name == ADJUDICATOR.name else "judge"
             project = projects.open_project(
                 session, round=kind, assessor=name, server="1 of 2031", url=SERVER, version="1.23.2", account_id=user
             )

@@ -17,9 +17,9 @@ from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, to_json
 from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.measuring.assessor_effect import on_runs, random_assessors
+from annot.measuring.assessor_effect import on_runs, orders
+from annot.measuring.assessor_effect.on_runs import JudgedQuery, random_grades
 from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
-from annot.measuring.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.measuring.evaluation.gradings import Graded, measured
 from annot.measuring.evaluation.measures import MEASURES, evaluate
 from annot.publishing.report.sections.effect import ranking_rows
@@ -27,7 +27,7 @@ from annot.ranking.methods import rank_pool
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from indexed import bench_of
+from indexed import inputs_of
 from scipy import stats
 
 SETTINGS = EffectSettings(
@@ -294,7 +294,7 @@ def test_random_choices_are_looked_at_twice_only_to_save_time(monkeypatch: pytes
     given = [one if one.assessor == "a2" else other for one, other in zip(judgements, liked, strict=True)]
     settings = replace(SETTINGS, permutations=200)
     found = assessor_effect_on_runs(runs, given, qrels, settings)
-    monkeypatch.setattr(random_assessors, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
+    monkeypatch.setattr(orders, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
     assert assessor_effect_on_runs(runs, given, qrels, settings) == found
     assert any(one.final.p_corrected > SETTINGS.alpha for one in found.random_assessors.swaps)
 
@@ -576,11 +576,11 @@ def csfcube(release: Release) -> tuple[Runs, list[Qrel]]:
     pools: dict[str, list[str]] = {}
     for one in release.decisions:
         pools.setdefault(one.query_id, []).append(one.doc_id)
-    bench = bench_of(release.papers)
+    inputs = inputs_of(release.papers)
     runs: dict[str, dict[str, Ranking]] = {
         baseline: {
             query.query_id: rank_pool(
-                bench,
+                inputs,
                 baseline=baseline,
                 paper_id=query.paper_id,
                 sentences=query.sentences,

@@ -7,7 +7,7 @@ import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.clustered import mean_interval, ratio_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
 from annot.publishing.report.sections.runs import best_line, compared
 from evaluated_runs import evaluated_runs
 
@@ -37,7 +37,7 @@ def evaluated(*query_ids: str) -> Evaluated:
     return evaluated_runs({"in order": run}, qrels)
 
 
-def line(found: Evaluated, facet: str, run: str) -> Line:
+def line(found: Evaluated, facet: str, run: str) -> RunMeasures:
     (of_facet,) = [one for one in found.lines if (one.facet, one.run) == (facet, run)]
     return of_facet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, RunMeasures
 from evaluated_runs import evaluated_runs
 
 PAPERS = [f"p{at:02}" for at in range(12)]
@@ -39,7 +39,7 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False, a
     return evaluated_runs(runs, qrels, judgements, **others)
 
 
-def line_of(found: Evaluated, run: str, facet: str, convention: str = "csfcube") -> Line:
+def line_of(found: Evaluated, run: str, facet: str, convention: str = "csfcube") -> RunMeasures:
     (line,) = [
         one
         for one in (*found.lines, *found.ceiling)

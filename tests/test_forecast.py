@@ -13,11 +13,10 @@ from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.records import Judgement
 from annot.base.stats.clustered import clusters_of_queries, jackknife_interval
 from annot.base.stats.durations import winsorised
-from annot.base.stats.values import Estimate, Interval, Undefined, to_json
+from annot.base.stats.values import Estimate, Finish, Interval, Undefined, to_json
 from annot.measuring.agreement.contingency import OF_COUNTS, Counts
-from annot.measuring.forecast.design import ONCE, Together, pool_size, simulate_design
-from annot.measuring.forecast.hours import speed_of
-from annot.measuring.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
+from annot.measuring.forecast.design import ONCE, Design, DesignForecast, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import PairTime, Rules, speed_of
 from annot.measuring.forecast.redrawing import papers_by_number, redrawn
 from annot.measuring.forecast.remainder import forecast
 from hypothesis import given

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
-from annot.measuring.evaluation.facets_of_papers import on_facets
-from annot.measuring.evaluation.pooled_methods import BestOfEach, best_of_each, method_in_pool
+from annot.measuring.evaluation.analyses import (
+    FAR_DOWN,
+    NEAR_TOP,
+    BestOfEach,
+    ErrorCase,
+    best_of_each,
+    error_cases,
+    method_in_pool,
+    on_facets,
+)
 
 POOLED = ("cited", "title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200", "title_tfidfcbow200")
 POOLED_BY = (*POOLED, "abs_tfidfcbow200", "specter")

@@ -13,7 +13,7 @@ from annot.base.stats.medians import median_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.pooled import Pooled, PooledTables, interval_of, pooled_between
+from annot.measuring.agreement.pooled import PooledCounts, PooledTables, interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 
@@ -30,7 +30,7 @@ def simulated_queries(n_queries: int, n_pairs: int, seed: int, assessors: int = 
     return queries
 
 
-def pooled_of(queries: list[np.ndarray]) -> Pooled:
+def pooled_of(queries: list[np.ndarray]) -> PooledCounts:
     met, tables = zip(*[tables_between(one, GRADES) for one in queries], strict=True)
     return pooled_between([count(one, GRADES) for one in queries], met, tables, papers=None)
 

@@ -10,10 +10,9 @@ from annot.base.records import Judgement
 from annot.base.stats.clustered import mean_interval, share, share_of_counts
 from annot.base.stats.medians import median_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.between import agreement_between
 from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.pooled import pooled_between
+from annot.measuring.agreement.pooled import agreement_between, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 

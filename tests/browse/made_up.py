@@ -11,7 +11,7 @@ from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, PoolEnt
 from annot.base.settings import Settings
 from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match
-from annot.measuring.evaluation.error_cases import error_cases
+from annot.measuring.evaluation.analyses import error_cases
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot

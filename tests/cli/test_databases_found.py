@@ -9,21 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.store import schema
 from command_line import annot, annot_done, difference, snapshot
+from sqlalchemy import Connection, text
 
 Study = Callable[[str], Path]
 
 
 OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines method")
-FROZEN = Path(__file__).resolve().parents[1] / "store" / "frozen"
-
-
-def older(folder: Path) -> Path:
-    """A study whose database is of the first version."""
-    (folder / "annot.db").unlink()
-    with closing(sqlite3.connect(folder / "annot.db")) as connection:
-        connection.executescript((FROZEN / "version-1.sqlite.sql").read_text(encoding="utf-8"))
-    return folder
 
 
 def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_backup(study: Study) -> None:
@@ -65,30 +58,49 @@ def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
     assert annot_done("status", folder=tmp_path / "first").stderr == ""
 
 
-def test_an_older_database_is_left_alone_by_every_command_but_one(study: Study, tmp_path: Path) -> None:
-    folder = older(study("made"))
+def add_a_column(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE query ADD COLUMN note TEXT"))
+
+
+def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = study("planned")
+    before = snapshot(folder)
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, add_a_column])
+    for words in ("status", "check", "push --dry-run"):
+        refused = annot(*words.split(), folder=folder)
+        assert refused.exit_code == 2, words
+        assert "version 1 of an earlier annot" in refused.stderr
+        assert not difference(before, snapshot(folder)), words
+    done = annot_done("plan", folder=folder)
+    (backup,) = (folder / "backups").iterdir()
+    assert f"as it was before: {Path('backups') / backup.name}" in done.stderr
+    assert backup.stat().st_mode & 0o777 == 0o600
+    for words in ("status", "plan", "check plan"):
+        annot_done(*words.split(), folder=folder)
+    assert [path.name for path in (folder / "backups").iterdir()] == [backup.name]
+    with closing(sqlite3.connect(folder / "annot.db")) as connection:
+        assert connection.execute("SELECT MAX(version) FROM annot_schema").fetchone() == (2,)
+        assert connection.execute("SELECT COUNT(note) FROM query").fetchone() == (0,)
+
+    # And back with the annot that it was taken with; this one refuses it.
+    refused = annot("restore", backup, "--replace", folder=folder)
+    assert "holds a database of version 1, expected 2" in refused.stderr
+
+
+def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Study) -> None:
+    folder = study("made")
+    with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
+        connection.execute("ALTER TABLE annot_schema DROP COLUMN schema_sha256")
+        connection.execute("UPDATE annot_schema SET version = 17")
     before = snapshot(folder)
     for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "check", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "version 1 of an earlier annot" in refused.stderr
-        assert "`annot migrate`" in refused.stderr
+        assert "the database has other tables: they are of an unreleased version" in refused.message()
+        assert "make a new study in another folder with `annot init`" in refused.message()
         assert not difference(before, snapshot(folder)), words
-    annot_done("migrate", "--dry-run", folder=folder)
-    assert not difference(before, snapshot(folder))
-    done = annot_done("migrate", "--json", folder=folder).data
-    backup = folder / done["backup"]
-    assert (done["before"], backup.parent) == (1, folder / "backups")
-    assert backup.stat().st_mode & 0o777 == 0o600
-    assert [one["judged"] for one in annot_done("status", "--json", folder=folder).data["assessors"]] == [4, 2]
-    annot_done("migrate", folder=folder)
-    assert [path.name for path in (folder / "backups").iterdir()] == [backup.name]
-
-    # And back with the annot that it was taken with; this one refuses it.
-    before = snapshot(folder)
-    refused = annot("restore", backup, "--replace", folder=folder)
-    assert "holds a database of version 1, expected " in refused.stderr
-    assert not difference(before, snapshot(folder))
 
 
 def test_the_database_and_what_lies_beside_it_are_private(tmp_path: Path) -> None:

@@ -105,17 +105,3 @@ def test_a_backup_that_could_not_be_restored_is_not_written(study: Study, tmp_pa
     assert refused.exit_code == 2
     assert "expected at most 100 times as many" in refused.stderr
     assert not (tmp_path / "kept.tar.gz").exists()
-
-
-def test_a_rebuild_reads_no_hostile_backup(study: Study, place: Place, tmp_path: Path) -> None:
-    """A study that arrives may have a backup in its folder, which `annot rebuild` takes up by itself."""
-    folder = study("planned")
-    (folder / "annot.db").unlink()
-    annot_done("init", folder=folder)
-    backup = Backup.read(place.backup)
-    HOSTILE["statements in the manifest"].change(backup, place.foreign)
-    backup.write(folder / "theirs.tar.gz")
-    refused = annot("rebuild", folder=folder)
-    assert refused.exit_code == 2
-    assert "its manifest cannot be read" in refused.stderr
-    assert [path.name for path in place.foreign.iterdir()] == ["key"]

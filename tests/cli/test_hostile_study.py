@@ -252,7 +252,7 @@ DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
 }
 LINKS = (
     *("templates/report.md.j2", "guidelines/method.md", "training/x.toml", "pools/queries/x.jsonl", "exports/x.json"),
-    *("annot.toml", "datasheet.toml", "ledger.jsonl", "substudy/x.json"),
+    *("annot.toml", "datasheet.toml", "substudy/x.json"),
 )
 
 

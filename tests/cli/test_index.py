@@ -18,13 +18,14 @@ import pytest
 import tomlkit
 from annot.corpus.corpus_state import current_sha256
 from annot.ranking import index_parts, shard, wordvectors
-from annot.ranking.index import VARIANTS, open_index
-from annot.ranking.methods import Bench, rank_all
+from annot.ranking.index import open_index
+from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.store.papers import corpus_sha256
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
 Study = Callable[[str], Path]
+AVERAGING = [name for name, method in METHODS.items() if method.needs.averages]
 
 
 def in_small_groups(folder: Path, *, rows: int = 7) -> None:
@@ -74,18 +75,18 @@ def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(
 
 def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(study: Study) -> None:
     ws = Workspace.open(study("queried"))
-    index = open_index(ws, methods=VARIANTS, advance=lambda _done, _total: None)
-    made = Bench(index.bench.corpus, word_vectors=index.bench.word_vectors, vectors={}, averages={})
+    index = open_index(ws, methods=AVERAGING, advance=lambda _done, _total: None)
+    made = RankingInputs(index.inputs.corpus, word_vectors=index.inputs.word_vectors, vectors={}, averages={})
     stored, expected = (
         rank_all(
-            bench,
-            methods=list(VARIANTS),
+            inputs,
+            methods=AVERAGING,
             paper_ids=["fic0407", "fic0802"],
             excluded={},
             ranking_depth=150,
             after_method=lambda _name: None,
         )
-        for bench in (index.bench, made)
+        for inputs in (index.inputs, made)
     )
     assert stored == expected
     assert len({str(by_paper) for by_paper in expected.values()}) == 4

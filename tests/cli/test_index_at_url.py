@@ -25,9 +25,8 @@ from annot.ranking.index import open_index
 from annot.ranking.index_folders import folders_for, keep, take
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.store import paper_columns
-from annot.store.paper_columns import RowGroups
-from annot.store.papers import paper_ids
+from annot.store import papers
+from annot.store.papers import RowGroups, paper_ids
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from local_cluster import local_cluster
@@ -85,7 +84,7 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     add_vectors(folder)
 
     def hidden(corpus: Path, url: str) -> list[RowGroups]:
-        groups = paper_columns.groups_for(corpus, url)
+        groups = papers.groups_for(corpus, url)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
     monkeypatch.setattr(index_parts, "groups_for", hidden)
@@ -99,7 +98,7 @@ def add_vectors(folder: Path) -> None:
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
     vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
-    with_methods(folder, *METHODS, LSA, "drawn")
+    with_methods(folder, *METHODS, "drawn")
 
 
 def with_methods(folder: Path, *methods: str) -> None:
@@ -121,7 +120,7 @@ def put(far: Path) -> dict[str, int]:
 
 def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster: Engine, tmp_path: Path) -> None:
     expected = made(on(unseen, processes=1))
-    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 2
+    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 1
     forget(unseen)
     on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
     assert not differing(made(unseen), expected)
@@ -143,7 +142,7 @@ def test_an_object_store_gives_the_files_of_one_process(
     expected = made(on(unseen, processes=1))
     forget(unseen)
     # With the papers there, the command lists the place, puts nothing, and then fetches what workers put.
-    paper_columns.groups_for(unseen / "corpus", "s3://bucket/study")
+    papers.groups_for(unseen / "corpus", "s3://bucket/study")
     on(unseen, cluster=cluster.cluster, shards="s3://bucket/study")
     assert not differing(made(unseen), expected)
     listed = httpx.get(f"{object_store}/bucket?list-type=2&prefix=study/").text
@@ -196,7 +195,7 @@ def test_a_worker_killed_half_way_leaves_the_same_index(
     unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    methods = (*METHODS, LSA)
+    methods = tuple(METHODS)
     monkeypatch.chdir(unseen)
     ws = Workspace.open(Path())
     open_index(ws, methods=methods, advance=lambda *_: None)

@@ -17,7 +17,7 @@ import tomlkit
 from annot.base.shards import Engine
 from annot.ranking import index_parts
 from annot.ranking.index import open_index
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import METHODS
 from annot.study.doors import allow
 from annot.study.workspace import Workspace
 from command_line import annot_done
@@ -78,7 +78,7 @@ def made(folder: Path) -> dict[str, str]:
 def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: Path, cluster: Engine) -> None:
     expected = made(on(queried, processes=1))
     assert len(list((queried / ".annot/index/shards").iterdir())) >= 8
-    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 1
+    assert sum(name.endswith(".run") for name in expected) == len(METHODS)
     for machine in ({"processes": 2}, {"processes": 3}, {"cluster": cluster.cluster}):
         shutil.rmtree(queried / ".annot")
         shutil.rmtree(queried / "pools")
@@ -87,7 +87,7 @@ def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: 
 
 def test_a_worker_killed_half_way_leaves_the_same_index(queried: Path, cluster: Engine) -> None:
     distributed = pytest.importorskip("distributed")
-    methods = (*METHODS, LSA)
+    methods = tuple(METHODS)
     ws = Workspace.open(queried)
     open_index(ws, methods=methods, advance=lambda *_: None)
     expected = digests(queried, ".annot/index")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from annot.store import people, pools, trials
 from annot.store.database import open_store
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
@@ -47,15 +47,15 @@ def gold(folder: Path) -> None:
     """Gold pairs, and somebody who has none of them in the plan."""
     annot_done("train", "gold", "--per-facet", "6", folder=folder)
     annot_done("assessor", "add", "a9", "--account", "a9@demo.example.org", folder=folder)
-    annot_done("train", "push", "--dry-run", folder=folder)
+    annot_done("push", "training", "--dry-run", folder=folder)
 
 
 def substudy(folder: Path) -> None:
     annot_done("substudy", "draw", "--assessor", "j1", "--candidates", "4", folder=folder)
-    annot_done("substudy", "push", "--view", "abstract", "--dry-run", folder=folder)
+    annot_done("push", "substudy", "--view", "abstract", "--dry-run", folder=folder)
 
 
-def by_grade(round: Round, assessor: str) -> Spoil:
+def by_grade(round: StoredRound, assessor: str) -> Spoil:
     """What is asked stands by its known grade, facet by facet or query by query."""
 
     def spoil(folder: Path) -> None:
@@ -96,7 +96,7 @@ def full_texts(where: str) -> Spoil:
 
 BY_ADDRESS, BY_METHOD = titled(ADDRESS), guided("Found by abs_tfidf.")
 NAMES_ADDRESS, NAMES_METHOD = f"names '{ADDRESS}'", "facet_help names 'abs_tfidf'"
-ABSTRACTS, FULL_TEXTS = "substudy push --view abstract", "substudy push --view full"
+ABSTRACTS, FULL_TEXTS = "push substudy --view abstract", "push substudy --view full"
 
 
 class Leak(NamedTuple):
@@ -114,23 +114,25 @@ LEAKS = {
     "push: another person": Leak("push", "planned", titled("As a3 has it"), "description names 'a3'"),
     "push: a method in the title": Leak("push", "planned", titled("Found by abs_tfidf"), "names 'abs_tfidf'"),
     "push: a method": Leak("push", "planned", BY_METHOD, NAMES_METHOD),
-    "adjudicate push: an account": Leak("adjudicate push", "judged", BY_ADDRESS, NAMES_ADDRESS),
-    "adjudicate push: a person": Leak("adjudicate push", "judged", guided("As a1 has it."), "names 'a1'"),
-    "train push: order": Leak("train push", "settled", both(gold, by_grade("train", "a9")), "tells the gold grades"),
-    "train push: an account": Leak("train push", "settled", both(gold, BY_ADDRESS), NAMES_ADDRESS),
-    "train push: a method": Leak("train push", "settled", both(gold, BY_METHOD), NAMES_METHOD),
-    "substudy push: order": Leak(
+    "push adjudication: an account": Leak("push adjudication", "judged", BY_ADDRESS, NAMES_ADDRESS),
+    "push adjudication: a person": Leak("push adjudication", "judged", guided("As a1 has it."), "names 'a1'"),
+    "push training: order": Leak(
+        "push training", "settled", both(gold, by_grade("train", "a9")), "tells the gold grades"
+    ),
+    "push training: an account": Leak("push training", "settled", both(gold, BY_ADDRESS), NAMES_ADDRESS),
+    "push training: a method": Leak("push training", "settled", both(gold, BY_METHOD), NAMES_METHOD),
+    "push substudy: order": Leak(
         ABSTRACTS, "settled", both(substudy, by_grade("substudy-abstract", "j1")), "tells the final grades"
     ),
-    "substudy push: an account": Leak(ABSTRACTS, "settled", both(substudy, BY_ADDRESS), NAMES_ADDRESS),
-    "substudy push: a file named after a method": Leak(
+    "push substudy: an account": Leak(ABSTRACTS, "settled", both(substudy, BY_ADDRESS), NAMES_ADDRESS),
+    "push substudy: a file named after a method": Leak(
         FULL_TEXTS, "settled", full_texts("lsa/{at}.pdf"), "the place of a full text names 'lsa'"
     ),
-    "substudy push: a file named after a person": Leak(
+    "push substudy: a file named after a person": Leak(
         FULL_TEXTS, "settled", full_texts("{at} for a1.pdf"), "the place of a full text names 'a1'"
     ),
-    "facets push: an account": Leak("facets push a1", "planned", BY_ADDRESS, NAMES_ADDRESS),
-    "facets push: another person": Leak("facets push a1", "planned", titled("With a2"), "names 'a2'"),
+    "push labels: an account": Leak("push labels --assessor a1", "planned", BY_ADDRESS, NAMES_ADDRESS),
+    "push labels: another person": Leak("push labels --assessor a1", "planned", titled("With a2"), "names 'a2'"),
 }
 
 
@@ -147,7 +149,7 @@ def test_a_planted_leak_is_refused_before_anything_is_sent(name: str, mode: str,
         assert refused.exit_code == 2
         assert leak.says in refused.message()
         assert "nothing was sent" in refused.message()
-        if not leak.push.startswith("train"):  # it notes down whom it trains in which order
+        if not leak.push.startswith("push training"):  # it notes down whom it trains in which order
             assert not difference(before, snapshot(folder))
 
 
@@ -155,4 +157,4 @@ def test_a_planted_leak_is_refused_before_anything_is_sent(name: str, mode: str,
 def test_a_link_leads_to_what_everybody_can_find(where: str, study: Callable[[str], Path]) -> None:
     folder = study("settled")
     full_texts(where)(folder)
-    annot_done("substudy", "push", "--view", "full", "--dry-run", folder=folder)
+    annot_done("push", "substudy", "--view", "full", "--dry-run", folder=folder)

@@ -28,7 +28,7 @@ CHANGING = {
         "query add",
         "pool",
     ),
-    *("assessor add", "plan", "plan --withdraw", "push", "pull", "adjudicate push", "adjudicate pull", "run"),
+    *("assessor add", "plan", "plan --withdraw", "push", "pull", "push adjudication", "run"),
 }
 """What changes the study's database or the server; one of them at a time."""
 WAITING = {command.name for command in commands() if "--wait" in command.options}

@@ -299,23 +299,6 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     assert [one["doc_id"] for one in shown["entries"]] == [one["doc_id"] for one in pools_of(folder)[PAPER]]
 
 
-def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], Path]) -> None:
-    folder = study("planned")
-    engine(folder)
-    annot_done("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
-    new = unpooled(folder, PAPER, 1)[0]
-    annot_done("pool", "add", PAPER, new, "--reason", "a survey", "--by", "bob", folder=folder)
-    annot_done("plan", folder=folder)
-    before = {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in (PAPER, OTHER)}
-    assert [one["made_by"] for one in before[PAPER]["additions"]] == ["ada", "bob"]
-    (folder / "annot.db").unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
-    annot_done("rebuild", folder=folder)
-    assert {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in before} == before
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-
-
 def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_added(
     study: Callable[[str], Path],
 ) -> None:

@@ -15,7 +15,7 @@ from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Answer, emit, say
 from annot.judging.exchange import hints
-from annot.study.given_files import given_bytes
+from annot.study.workspace import given_bytes
 from command_line import annot
 
 HOSTILE = "a\x1b]0;owned\x07 b\x9b31m c\rd \u202egnp.exe\u2028 e\x7f"

@@ -44,7 +44,7 @@ FLOW = (
     ),
     *("browse", "report", "datasheet"),
     *("release", "trace"),
-    *("check", "backup", "restore", "migrate", "rebuild", "studio", "doctor", "demo"),
+    *("check", "backup", "restore", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 
@@ -135,7 +135,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "facets train",
         "invite",
     }
-    servers = {"pull", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
+    servers = {"studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers}
 
 

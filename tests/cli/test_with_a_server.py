@@ -16,10 +16,10 @@ WRONG_TOKEN = "0123456789abcdef0123456789abcdef01234567"
 TALKING = (
     "push",
     "pull",
-    "adjudicate push",
-    "adjudicate pull",
-    "train pull",
-    "substudy pull --view abstract",
+    "push adjudication",
+    "pull adjudication",
+    "pull training",
+    "pull substudy --view abstract",
     "pull --watch",
     "assessor add a9 --account a9@example.org",
 )
@@ -97,7 +97,7 @@ def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder
 
 def test_nothing_was_sent_so_nothing_can_be_pulled(folder: Path) -> None:
     before = snapshot(folder)
-    for command, hint in (("pull", "annot push"), ("adjudicate pull", "annot adjudicate push")):
+    for command, hint in (("pull", "annot push"), ("pull adjudication", "annot push adjudication")):
         refused = annot(*command.split(), folder=folder)
         assert refused.exit_code == 2
         assert "nothing was sent to" in refused.stderr
@@ -156,13 +156,13 @@ def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path]
     with_accounts(folder, studio, "j1")
     standing = annot_done("status", "--adjudication", "--json", folder=folder).data
     disputes = sum(one["disputed"] for one in standing)
-    (sent,) = annot_done("adjudicate", "push", "--json", folder=folder).data["projects"]
+    (sent,) = annot_done("push", "adjudication", "--json", folder=folder).data["projects"]
     assert (sent["assessor"], sent["sent"]) == ("j1", disputes)
     before = snapshot(folder)
-    (again,) = annot_done("adjudicate", "push", "--json", folder=folder).data["projects"]
+    (again,) = annot_done("push", "adjudication", "--json", folder=folder).data["projects"]
     assert (again["there"], again["sent"]) == (disputes, 0)
-    pulled = annot_done("adjudicate", "pull", "--json", folder=folder)
-    assert json.loads(pulled.stdout)["command"] == "adjudicate pull"
+    pulled = annot_done("pull", "adjudication", "--json", folder=folder)
+    assert json.loads(pulled.stdout)["command"] == "pull adjudication"
     assert [(one["assessor"], one["assigned"], one["judged"]) for one in pulled.data["assessors"]] == [
         ("j1", disputes, 0)
     ]

@@ -11,12 +11,12 @@ import numpy as np
 from annot.base.records import Assignment, Judgement
 from annot.formats.csfcube import write_csfcube
 from annot.formats.matches import Match
-from annot.measuring.matched import write_matches
+from annot.measuring.results import write_matches
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
@@ -137,7 +137,7 @@ def judged_substudy(folder: Path) -> None:
     answered("substudy-abstract", folder)
 
 
-def answered(round: Round, folder: Path) -> None:
+def answered(round: StoredRound, folder: Path) -> None:
     """What was asked in the round is answered, by place in the sequence."""
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         answers = [
@@ -177,12 +177,6 @@ def with_one_withdrawn(folder: Path) -> None:
 
 def backup(folder: Path) -> None:
     annot_done("backup", "../backup.tar.gz", folder=folder)
-
-
-def lost(folder: Path) -> None:
-    (folder / "annot.db").unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
 
 
 def isolated(folder: Path) -> None:
@@ -249,7 +243,7 @@ USUAL: dict[str, Usual] = {
     ),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
-    "facets push": Usual("planned", "a1 --dry-run"),
+    "push labels": Usual("planned", "--assessor a1 --dry-run"),
     # A sheet may be filled in: it is never written over.
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),
@@ -290,15 +284,15 @@ USUAL: dict[str, Usual] = {
     "agreement": Usual("settled"),
     "answers list": Usual("judged", "", with_one_withdrawn),
     "answers restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
-    "adjudicate push": Usual("judged", "--dry-run"),
+    "push adjudication": Usual("judged", "--dry-run"),
     "qrels": Usual("settled"),
     "qrels compare": Usual("measured", "exports/qrels.txt exports/qrels.txt"),
     "train gold": Usual("settled", "--per-facet 4"),
-    "train push": Usual("settled", "--dry-run", gold),
+    "push training": Usual("settled", "--dry-run", gold),
     "train hide": Usual("settled", "--share 0.1"),
     "train report": Usual("settled", "", trained),
     "substudy draw": Usual("settled", " ".join(DRAW[2:])),
-    "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
+    "push substudy": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
     "encoder contexts": Usual("pooled", "full.jsonl --out contexts.jsonl", full_texts),
     "encoder examples": Usual("pooled", "specter-id --out examples"),
@@ -321,20 +315,14 @@ USUAL: dict[str, Usual] = {
     "backup": Usual("settled", "../backup.tar.gz", again=2),
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
     "check": Usual("measured"),
-    "migrate": Usual("settled"),
-    # What was made anew is a study as any other, which is not made anew.
-    "rebuild": Usual("planned", "", lost, again=2),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
     "doctor": Usual("judged"),
 }
-WITH_A_SERVER = {
-    *("facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
-    *("studio up", "demo"),
-}
+WITH_A_SERVER = {"invite", "pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""
 
 
 def command_of(call: str) -> str:
-    """The command that a name in `USUAL` calls, without the option that makes it another call."""
-    return call.partition(" --")[0]
+    """The command that a name in `USUAL` calls, without the option or the round that makes it another call."""
+    return "push" if call.startswith("push ") else call.partition(" --")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from annot.base.records import Asked, Assessor
-from annot.steps import adjudicate
+from annot.judging.rounds import adjudication
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -35,4 +35,4 @@ def test_open_disputes_of_an_adjudicator_who_left_go_to_another(ws: Workspace, a
 
 def parcels(ws: Workspace) -> dict[str, list[Asked]]:
     with open_store(ws.database_url) as store:
-        return {parcel.assessor: list(parcel.tasks) for parcel in adjudicate.parcels_of(ws, store)}
+        return {parcel.assessor: list(parcel.tasks) for parcel in adjudication.outgoing_of(ws, store)}

@@ -13,7 +13,7 @@ from annot.labelstudio.controls import PUBLISHED
 from annot.steps import invite
 from annot.store import people, projects
 from annot.store.database import open_store
-from annot.store.told import read_told
+from annot.store.people import read_told
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 from small_study import build
@@ -57,7 +57,7 @@ def forget_plan(ws: Workspace) -> None:
         people.withdraw_plan(session)
 
 
-def sent(ws: Workspace, round: projects.Round, name: str) -> None:
+def sent(ws: Workspace, round: projects.StoredRound, name: str) -> None:
     """A project of this person, as a push makes it."""
     with open_store(ws.database_url) as store, store.begin() as session:
         made = projects.open_project(
@@ -138,7 +138,7 @@ def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
     done = annot("invite", "--out", "letters")
     assert "the passwords are in .annot/studio/passwords.tsv" in done.stderr
     assert "no link yet for a1 and a2: write again after `annot push`" in done.stderr
-    assert "j1 can sign in now; write again after `annot adjudicate push`" in done.stderr
+    assert "j1 can sign in now; write again after `annot push adjudication`" in done.stderr
     assert "no letter says whom to ask" in done.stderr
     assert sorted(done.stdout.split()) == ["letters/a1.txt", "letters/a2.txt", "letters/j1.txt"]
     for name in ("a1", "a2", "j1"):

@@ -9,8 +9,8 @@ import annot.steps.pull as pulling
 import pytest
 from annot.base.errors import AnnotError, BusyError, StudioError
 from annot.judging.exchange.collecting import Seen
-from annot.judging.exchange.recording import Collected, Pulled
-from annot.steps.watch import watch
+from annot.judging.exchange.recording import Pulled, PulledProject
+from annot.steps.pull import watch
 from annot.study.workspace import Workspace
 from small_study import build
 
@@ -20,7 +20,7 @@ BUSY = BusyError("`annot plan` is changing this study")
 
 
 def brought(new: int, *, changed: int = 0, open: int, notes: tuple[str, ...] = ()) -> Pulled:
-    people = (Collected("a1", 9, 9, new, changed, 0, 0), Collected("a2", 9, 9, 0, 0, 0, 0))
+    people = (PulledProject("a1", 9, 9, new, changed, 0, 0), PulledProject("a2", 9, 9, 0, 0, 0, 0))
     return Pulled(people, notes, open=open)
 
 

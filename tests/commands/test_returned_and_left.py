@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 from annot.base.records import Adjudication, Asked, Assignment
-from annot.steps import adjudicate, push
+from annot.judging.rounds import adjudication, judging
 from annot.store import adjudications, judgements
-from annot.store.base import table
 from annot.store.database import open_store
+from annot.store.judgements import read_returned
 from annot.store.judging_models import ReturnedRow
-from annot.store.returned import read_returned
+from annot.store.models import table
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -45,13 +45,13 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     assert left.exit_code == 0
     assert f"  {QUERY} d00" in left.stdout
     assert ("An adjudicator decides on them" in left.stdout) is contested
-    assert "next: annot adjudicate push" in left.stderr
+    assert "next: annot push adjudication" in left.stderr
     after = annot("status", "--json").data
     assert (after["waiting"], after["returned"], after["incomplete"]) == (0, 0, 0)
     assert after["agreed"] == before["agreed"] - contested
     assert after["open"] == before["open"] + contested
     with open_store(ws.database_url) as store:
-        sent = {asked.pair for parcel in adjudicate.parcels_of(ws, store) for asked in parcel.tasks}
+        sent = {asked.pair for parcel in adjudication.outgoing_of(ws, store) for asked in parcel.tasks}
     assert ((QUERY, "d00") in sent) is contested
     assert (QUERY, "d08") in sent
     # Nothing is put before a person who has left.
@@ -79,12 +79,12 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
 
     def to_adjudicate() -> set[Asked]:
         with open_store(ws.database_url) as store:
-            return {asked for one in adjudicate.parcels_of(ws, store) for asked in one.tasks if asked.pair == pair}
+            return {asked for one in adjudication.outgoing_of(ws, store) for asked in one.tasks if asked.pair == pair}
 
     def last_for_now() -> list[Asked]:
         """What a1's tasks call the last for now, behind which nothing may come."""
         with open_store(ws.database_url) as store:
-            (mine,) = [parcel for parcel in push.parcels_of(ws, store) if parcel.assessor == "a1"]
+            (mine,) = [parcel for parcel in judging.outgoing_of(ws, store) if parcel.assessor == "a1"]
         assert "the last for now" in list(mine.tasks.values())[-1]["data"]["progress"]
         return [asked for asked, task in mine.tasks.items() if "the last for now" in task["data"]["progress"]]
 

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from annot.judging.by_day import by_day
-from annot.judging.progress import AgreementSoFar, papers_with_complete_pairs, running_agreement
+from annot.judging.progress import AgreementSoFar, by_day, papers_with_complete_pairs, running_agreement
 from annot.publishing.report.status_page import LEAST_PAPERS, Said
 from annot.steps.status_page import StatusPage
 from annot.study.snapshot import read_snapshot

@@ -10,8 +10,8 @@ from typing import Any
 
 from annot.base.records import Adjudication, Asked, Assignment
 from annot.store import adjudications, judgements
+from annot.store.adjudications import note_opinions
 from annot.store.database import open_store
-from annot.store.shown_opinions import note_opinions
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
 

@@ -19,7 +19,7 @@ import numpy as np
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 GRADE_MIX = (0.4, 0.3, 0.2, 0.1)
 THRESHOLDS = np.array([0.5, 1.5, 2.5])
@@ -155,7 +155,7 @@ def dense(panel: Panel) -> np.ndarray:
 
 def design_effect(panel: Panel) -> float:
     """How many times the variance of the query means of a1's differences to the others is that of independent pairs."""
-    compared = Compared(panel, without=())
+    compared = SharedPairs(panel, without=())
     mine = compared.who == 0
     difference = compared.differences(compared.grade)[mine]
     query = panel.query[compared.pair[mine]]

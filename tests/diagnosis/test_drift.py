@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.records import Assignment, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis.chance import ALPHA
+from annot.measuring.diagnosis.contrasts import ALPHA
 from annot.measuring.diagnosis.drift import Drift, drifts, papers_needed
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from scipy import stats

@@ -8,10 +8,9 @@ import json
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined, to_json
-from annot.measuring.diagnosis.chance import detectable, higher, variance_between
-from annot.measuring.diagnosis.contrasts import noise, severity, threshold
+from annot.measuring.diagnosis.contrasts import detectable, higher, noise, severity, threshold, variance_between
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 from annot.publishing.report.words import sentences
 from scipy import stats
 from simulated_assessors import GRADE_MIX, TEAMS, Study, dense, of_papers, panel, simulate
@@ -42,7 +41,7 @@ def by_query(one: Panel, values: np.ndarray) -> np.ndarray:
 
 def test_severity_and_thresholds_are_scipys_t_tests_of_query_means() -> None:
     one, _ = simulate(Study("all", None, 3.0, queries=12), 1)
-    compared = Compared(one, without=())
+    compared = SharedPairs(one, without=())
     grades = dense(one).astype(float)
     for found, values in ((severity(compared), grades), (threshold(compared, 2), (grades >= 2).astype(float))):
         for a in range(4):
@@ -68,7 +67,7 @@ def of_facets(one: Panel) -> tuple[np.ndarray, np.ndarray]:
 def test_papers_of_several_facets_are_the_sample_of_the_t_test() -> None:
     one, _ = simulate(Study("all", None, queries=24, facets=2, carried=0.3), 1)
     means, paper = of_facets(one)
-    found = severity(Compared(one, without=()))
+    found = severity(SharedPairs(one, without=()))
     of_paper = np.array([means[paper == p].mean() for p in np.unique(paper)])
     theirs = stats.ttest_1samp(of_paper, 0.0)
     assert (found.n[0], found.units[0]) == (24, 12)
@@ -82,7 +81,7 @@ def test_papers_of_several_facets_are_the_sample_of_the_t_test() -> None:
 def test_papers_with_fewer_facets_keep_the_mean_over_queries_with_the_jackknife_over_papers() -> None:
     one, _ = simulate(Study("all", None, queries=of_papers(12, 3, fewer=True), facets=3, fewer=True, carried=0.3), 1)
     means, paper = of_facets(one)
-    found = severity(Compared(one, without=()))
+    found = severity(SharedPairs(one, without=()))
     without = np.array([means[paper != p].mean() for p in np.unique(paper)])
     error = np.sqrt(11 / 12 * ((without - without.mean()) ** 2).sum())
     assert sorted(np.bincount(paper)) == [1] * 4 + [3] * 8
@@ -103,7 +102,7 @@ def distances(grades: np.ndarray, couples: list[tuple[int, int]]) -> np.ndarray:
 def test_noise_is_the_distance_to_others_less_that_between_them_in_the_same_query(design: str) -> None:
     one, _ = simulate(Study(design, None, 3.0, queries=12), 2)
     grades = dense(one)
-    found = noise(Compared(one, without=()))
+    found = noise(SharedPairs(one, without=()))
     for a in range(4):
         mine = by_query(one, distances(grades, [team for team in TEAMS if a in team]))
         theirs = by_query(one, distances(grades, [team for team in TEAMS if a not in team]))
@@ -114,7 +113,7 @@ def test_noise_is_the_distance_to_others_less_that_between_them_in_the_same_quer
 
 def test_noise_of_teams_that_judge_whole_queries_is_welchs_test_between_queries() -> None:
     one, _ = simulate(Study("per-query", None, 3.0, queries=24), 2)
-    found = noise(Compared(one, without=()))
+    found = noise(SharedPairs(one, without=()))
     apart = by_query(one, distances(dense(one), TEAMS))
     for a in range(4):
         mine = np.array([a in TEAMS[q % len(TEAMS)] for q in range(24)])

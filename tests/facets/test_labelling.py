@@ -28,8 +28,8 @@ from annot.corpus.facets.training import LabelledAbstract, read_labelled
 from annot.steps import facets, init
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
-from annot.store.paper_columns import groups_of
 from annot.store.paper_writing import PaperWriter
+from annot.store.papers import groups_of
 from annot.study.workspace import Workspace
 from demo_collection import papers as demo_papers
 from hypothesis import given

@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query
-from annot.measuring.folds.grouped import as_splits, grouped_folds
-from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
+from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies, refuse_leaks
 from sklearn.model_selection import StratifiedGroupKFold
 
 FACETS = ("background", "method", "result")

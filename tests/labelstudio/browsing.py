@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from annot.base.records import Asked
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import screen_of
@@ -276,7 +277,11 @@ def stored(studio: Studio, project: int) -> list[Reading]:
     with studio.gateway() as gateway:
         account = studio.account("browsing").user_id
         pulled = gateway.pull(project)
-        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), accounts=[account])]
+        return [
+            r
+            for t in pulled
+            for r in read_task(t.annotations, asked=Asked("q", "d"), grades=range(4), accounts=[account])
+        ]
 
 
 def stored_labels(reading: Reading) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Paper, Query
-from annot.judging.exchange.corrected_labels import correction_of
+from annot.judging.rounds.labels import correction_of
 from annot.steps.init import init
 from annot.study.workspace import Workspace
 

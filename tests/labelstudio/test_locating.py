@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.judging.exchange.locating import locate, marker_of, remove_twins
+from annot.judging.exchange.server_projects import locate, marker_of, remove_duplicates
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store.projects import Project
@@ -100,16 +100,16 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gatew
     other = make(gateway, marker_of("study", "judge", "a11"))
     fake.projects[full]["task_number"] = 1
     fake.projects[judged]["total_annotations_number"] = 1
-    twins = remove_twins(gateway, kept, marker=MARKER)
-    assert (twins.removed, [twin.project_id for twin in twins.left]) == (1, [full, judged])
-    assert [note.partition(", a twin")[0] for note in twins.notes("a1")] == [
+    duplicates = remove_duplicates(gateway, kept, marker=MARKER)
+    assert (duplicates.removed, [one.project_id for one in duplicates.left]) == (1, [full, judged])
+    assert [note.partition(", a duplicate")[0] for note in duplicates.notes("a1")] == [
         "a1: removed 1 empty project(s) that the server had made twice",
         f"a1: project {full}",
         f"a1: project {judged}",
     ]
     assert sorted(fake.projects) == [kept, full, judged, other]
     assert empty not in fake.projects
-    assert remove_twins(gateway, kept, marker=MARKER).removed == 0
+    assert remove_duplicates(gateway, kept, marker=MARKER).removed == 0
 
 
 def test_two_collections_whose_names_lose_letters_have_two_markers() -> None:

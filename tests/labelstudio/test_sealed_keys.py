@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from annot.labelstudio.sealed_keys import TaskKeys
-from annot.labelstudio.tasks import pair_key
+from annot.labelstudio.tasks import TaskKeys, pair_key
 from labelling_texts import task
 
 SECRET, OTHER = "0f" * 32, "a1" * 32

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import installing, ports, server
+from annot.labelstudio import installing, server
 from free_ports import FreePorts
 
 STAND_IN = f"""#!{sys.executable}
@@ -146,7 +146,7 @@ def test_a_taken_port_is_refused_when_asked_for_and_passed_over_otherwise(
         with pytest.raises(StudioError, match=f"port {port} is taken"):
             start(folder, environ, port=port)
         assert server.status(folder) is None
-        monkeypatch.setattr(ports, "FIRST_PORT", port)
+        monkeypatch.setattr(server, "FIRST_PORT", port)
         assert start(folder, environ).port > port
 
 
@@ -218,10 +218,10 @@ def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound(
     tmp_path: Path, free_ports: FreePorts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_ports.port()
-    monkeypatch.setattr(ports, "FIRST_PORT", port)
-    with ports.claimed(None, tmp_path / "one") as first, ports.claimed(None, tmp_path / "other") as second:
+    monkeypatch.setattr(server, "FIRST_PORT", port)
+    with server.claimed_port(None, tmp_path / "one") as first, server.claimed_port(None, tmp_path / "other") as second:
         assert first == port != second
-    with ports.claimed(first, tmp_path / "other") as again:
+    with server.claimed_port(first, tmp_path / "other") as again:
         assert again == first
 
 
@@ -229,16 +229,16 @@ def test_a_server_that_is_down_keeps_its_port_as_long_as_there_is_another(
     tmp_path: Path, free_ports: FreePorts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_ports.port()
-    monkeypatch.setattr(ports, "FIRST_PORT", port)
+    monkeypatch.setattr(server, "FIRST_PORT", port)
     down, new = tmp_path / "down", tmp_path / "new"
     down.mkdir()
-    with ports.claimed(None, down) as its:
+    with server.claimed_port(None, down) as its:
         assert its == port
         (down / "port").write_text(f"{port}\n")
-    with ports.claimed(None, new) as found:
+    with server.claimed_port(None, new) as found:
         assert found > port
-    with ports.claimed(None, down) as its:
+    with server.claimed_port(None, down) as its:
         assert its == port
-    monkeypatch.setattr(ports, "PORTS_TRIED", 1)
-    with ports.claimed(None, new) as found:
+    monkeypatch.setattr(server, "PORTS_TRIED", 1)
+    with server.claimed_port(None, new) as found:
         assert found == port

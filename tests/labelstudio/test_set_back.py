@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Asked, Assessor, Judgement, Query
-from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Found, Haul, Missing
-from annot.judging.exchange.set_back import with_set_back
+from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, Collected, Missing, with_set_back
 from annot.labelstudio.annotations import Reading, read_annotation, write_result
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
@@ -18,11 +17,16 @@ from annot.store.queries import put_queries
 SERVER = "1 of 2031"
 
 
-def read(number: int, minute: int) -> Reading:
+def read(number: int, minute: int, doc_id: str = "d10") -> Reading:
     """An answer of the first person's, made in this minute."""
     made = f"2031-01-01T10:{minute:02}:00.000000Z"
     payload = {"id": number, "completed_by": 7, "created_at": made, "updated_at": made}
-    return read_annotation({**payload, "result": write_result({}, grade=1)}, grades=(0, 1, 2, 3), accounts=[7])
+    return read_annotation(
+        {**payload, "result": write_result({}, grade=1)},
+        asked=Asked("p1-method", doc_id),
+        grades=range(4),
+        accounts=[7],
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,10 +52,10 @@ def test_a_number_that_is_given_again_tells(again: list[tuple[int, int]], was_se
                 JUDGEMENTS.record(session, [given], recorded_at="2031-01-01T11:00:00Z")
         with store.read() as session:
             lines = JUDGEMENTS.lines(session)
-        found = [Found(Asked("p1-method", "d10"), read(10, 1), None)]
-        found += [Found(Asked("p1-method", "d12"), read(*one), None) for one in again]
+        found = [read(10, 1)]
+        found += [read(*one, "d12") for one in again]
         gone = tuple(Missing(line, ANNOTATION_GONE) for line in lines[1:])
-        told = with_set_back(store, Haul(project, tuple(found), gone, (), 0, (), again=len(again)))
+        told = with_set_back(store, Collected(project, 0, [7], tuple(found), gone, (), 0, (), again=len(again)))
     assert bool(told.notes) is was_set_back
     assert {missing.why for missing in told.gone} == {FORGOTTEN if was_set_back else ANNOTATION_GONE}
     if was_set_back:

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import StudioError
+from annot.base.records import Asked
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result
@@ -131,7 +132,9 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         pulled = gateway.pull(project)
         assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
         assert [pulled_task.key for pulled_task in pulled] == PAIRS
-        readings = [read_task(t.annotations, grades=range(4), accounts=[ann.user_id]) for t in pulled]
+        readings = [
+            read_task(t.annotations, asked=Asked("q", "d"), grades=range(4), accounts=[ann.user_id]) for t in pulled
+        ]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
             (3, None, "close", 12.5),
@@ -146,7 +149,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         gateway.delete_annotation(others)
         later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
-        revised = read_task(later[PAIRS[0]].annotations, grades=range(4), accounts=[ann.user_id])
+        revised = read_task(later[PAIRS[0]].annotations, asked=Asked("q", "d"), grades=range(4), accounts=[ann.user_id])
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()
         assert gateway.counts(project)[1] >= 3

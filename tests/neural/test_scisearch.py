@@ -15,17 +15,17 @@ import torch
 from annot.base.records import Paper, Qrel, Query
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.folds.grouped import grouped_folds
-from annot.ranking.methods import Bench
+from annot.measuring.folds import grouped_folds
+from annot.ranking.methods import RankingInputs
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.systems.scisearch import honest, leaky, untrained
 from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
-from indexed import bench_of, decomposed
+from indexed import decomposed, inputs_of
 
 
 def read_runs(study: Path, name: str) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def test_every_grade_is_brought_to_the_commonest_and_no_pair_is_lost(rarest: int
 
 
 @pytest.fixture(scope="module")
-def csfcube(shared: Path) -> tuple[list[PooledQuery], list[Qrel], Bench]:
-    """CSFCube's two facets: topics, adjudicated grades, and a bench with LSA of the release's papers."""
+def csfcube(shared: Path) -> tuple[list[PooledQuery], list[Qrel], RankingInputs]:
+    """CSFCube's two facets: topics, adjudicated grades, and LSA of the release's papers."""
     folder, papers = shared / "csfcube", []
     with (folder / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as file:
         for record in map(json.loads, file):
@@ -89,15 +89,17 @@ def csfcube(shared: Path) -> tuple[list[PooledQuery], list[Qrel], Bench]:
             name = f"{paper_id}-{facet}"
             topics.append(PooledQuery(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
             qrels += [Qrel(name, doc, grade) for doc, grade in grades.items()]
-    bench = bench_of(papers)
-    bench.vectors["lsa"] = decomposed(bench.corpus, dimensions=200, iterations=7)
-    return topics, qrels, bench
+    inputs = inputs_of(papers)
+    inputs.vectors["lsa"] = decomposed(inputs.corpus, dimensions=200, iterations=7)
+    return topics, qrels, inputs
 
 
-def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[PooledQuery], list[Qrel], Bench]) -> None:
+def test_its_own_protocol_is_far_above_honest_folds(
+    csfcube: tuple[list[PooledQuery], list[Qrel], RankingInputs],
+) -> None:
     """NDCG%20 over all queries, LSA features, three seeds: what testing on training pairs is worth."""
-    topics, qrels, bench = csfcube
-    features = SYSTEMS["lsa"].features(SimpleNamespace(topics=topics, bench=bench))
+    topics, qrels, inputs = csfcube
+    features = SYSTEMS["lsa"].features(SimpleNamespace(topics=topics, ranking_inputs=inputs))
     queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
     documents = {topic.query_id: topic.doc_ids for topic in topics}
 

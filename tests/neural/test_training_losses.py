@@ -83,7 +83,7 @@ def whole_distance(values: np.ndarray) -> float:
 def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(shape: tuple[int, int]) -> None:
     """By finite differences that change the masses, too."""
     matrix = distances(*shape)
-    loss = losses.transport(matrix, HEAT, None)
+    loss = losses.transport(matrix, HEAT)
     loss.backward()
     values = matrix.detach().numpy()
     assert float(loss.detach()) == pytest.approx(whole_distance(values), abs=1e-8)
@@ -98,7 +98,7 @@ def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(sh
 
 def test_gradients_reach_the_sentences_as_they_do_where_every_step_of_sinkhorn_is_differentiated() -> None:
     left, right = (torch.tensor(RNG.normal(size=(size, 20)) / 4, requires_grad=True) for size in (4, 5))
-    losses.transport(losses.between(left, right), HEAT, None).backward()
+    losses.transport(losses.between(left, right), HEAT).backward()
     theirs = [side.detach().clone().requires_grad_() for side in (left, right)]
     cost = torch.cdist(*theirs)
     x, y = (torch.softmax(-cost.min(dim=dim).values / HEAT.temperature, dim=0) for dim in (1, 0))
@@ -115,10 +115,9 @@ def test_the_other_distances_are_plain_sums() -> None:
     matrix = distances(3, 5)
     values = matrix.detach().numpy()
     weights = np.exp(-values / HEAT.temperature)
-    assert float(losses.single(matrix, HEAT, None).detach()) == values.min()
-    assert float(losses.chosen(matrix, HEAT, (2, 1)).detach()) == values[2, 1]
+    assert float(losses.single(matrix, HEAT).detach()) == values.min()
     expected = (values * weights / weights.sum()).sum()
-    assert float(losses.attention(matrix, HEAT, None).detach()) == pytest.approx(expected)
+    assert float(losses.attention(matrix, HEAT).detach()) == pytest.approx(expected)
     left, right = torch.tensor(RNG.normal(size=(2, 7))), torch.tensor(RNG.normal(size=(3, 7)))
     plain = np.linalg.norm(left.numpy()[:, None] - right.numpy()[None], axis=2)
     np.testing.assert_allclose(losses.between(left, right).numpy(), plain, atol=1e-12)

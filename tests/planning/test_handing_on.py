@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 from annot.base.records import Asked, Assignment, Query
 from annot.judging.planning.checking import Overlap, faults_of, overlaps
-from annot.judging.planning.drawing import draw_plan
+from annot.judging.planning.drawing import FEWEST_BETWEEN, draw_plan
 from annot.judging.planning.handing_on import give_back, hand_on
-from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

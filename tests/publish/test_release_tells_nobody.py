@@ -14,7 +14,7 @@ import pytest
 import tomlkit
 from annot.base.errors import StudioError
 from annot.base.records import Assessor
-from annot.labelstudio.local_secrets import local_secrets
+from annot.labelstudio.accounts import local_secrets
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs

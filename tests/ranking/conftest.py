@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from annot.base.records import Paper
 from annot.ranking.corpus import Corpus
-from annot.ranking.methods import Bench
-from indexed import bench_of, corpus_of
+from annot.ranking.methods import RankingInputs
+from indexed import corpus_of, inputs_of
 
 WORDS = [
     f"{stem}{ending}"
@@ -53,8 +53,8 @@ def corpus(papers: list[Paper], request: pytest.FixtureRequest) -> Corpus:
 
 
 @pytest.fixture
-def bench(corpus: Corpus) -> Bench:
-    return bench_of(corpus)
+def inputs(corpus: Corpus) -> RankingInputs:
+    return inputs_of(corpus)
 
 
 @pytest.fixture(scope="session")
@@ -75,5 +75,5 @@ def release_papers(shared: Path) -> list[Paper]:
 
 
 @pytest.fixture(scope="session")
-def release_bench(release_papers: list[Paper]) -> Bench:
-    return bench_of(release_papers)
+def release_inputs(release_papers: list[Paper]) -> RankingInputs:
+    return inputs_of(release_papers)

@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.ranking import lsa, wordvectors
 from annot.ranking.index_parts import processes_within
 from annot.ranking.memory import OVERHEAD
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
 
 PROGRAM = """
 import sys
@@ -61,7 +61,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 def peak(folder: Path, work: str, *, shards: int) -> int:
     """The most bytes that a process of its own had in memory."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
     folder.mkdir()
     command = [sys.executable, "-c", PROGRAM + PEAK, folder, work, str(shards)]
     told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -83,10 +83,10 @@ def settings(**given: object) -> dict[str, object]:
 
 
 def test_words_that_do_not_fit_are_refused_with_what_would(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**25)
-    corpus, scratch = bench.corpus, tmp_path
+    corpus, scratch = inputs.corpus, tmp_path
     with pytest.raises(InputError, match=r"\d+ words of 8 numbers need \S+G, found 1G") as refused:
         wordvectors.train(corpus, memory=2**30, scratch=scratch, **settings())  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
@@ -110,9 +110,9 @@ def test_words_that_do_not_fit_are_refused_with_what_would(
         )
 
 
-def test_a_decomposition_that_does_not_fit_is_refused(bench: Bench) -> None:
+def test_a_decomposition_that_does_not_fit_is_refused(inputs: RankingInputs) -> None:
     def fit(memory: int) -> None:
-        lsa.fit(bench.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None)
+        lsa.fit(inputs.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None)
 
     with pytest.raises(InputError, match=r"lsa: \d+ terms by 22 numbers need 0.5G, found 0.4G"):
         fit(OVERHEAD)

@@ -16,31 +16,32 @@ from annot.base.ordering import ranked
 from annot.base.records import Paper, Ranking, ScoredDoc
 from annot.ranking import lsa, methods, tfidf
 from annot.ranking.corpus import Corpus
-from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, Bench
+from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
-from indexed import bench_of, decomposed
+from indexed import decomposed, inputs_of
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from type_checked import complaints
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}
 
 
 @pytest.fixture
-def full_bench(corpus: Corpus) -> Bench:
-    """A bench with word vectors for most words and vectors of eight papers' worth of dimensions."""
+def full_inputs(corpus: Corpus) -> RankingInputs:
+    """Inputs with word vectors for most words and vectors of eight papers' worth of dimensions."""
     rng = np.random.default_rng(2)
     known = tuple(corpus.tokens("words").to_pylist()[1:])
     word_vectors = WordVectors(known, rng.normal(size=(len(known), 6)).astype(np.float32), {"seed": 2})
     matrix = rng.normal(size=(len(corpus), 8)).astype(np.float32)
     vectors = Vectors(corpus.paper_ids.combine_chunks(), matrix, model="specter", space="s", metric="l2", facts={})
-    made = bench_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
+    made = inputs_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
     made.vectors["lsa"] = decomposed(corpus, dimensions=12, iterations=5)
     return made
 
 
-def ranked_by(bench: Bench, *, method: str, **given: Any) -> dict[str, Ranking]:
-    return methods.rank_all(bench, methods=[method], after_method=lambda _: None, **given)[method]
+def ranked_by(inputs: RankingInputs, *, method: str, **given: Any) -> dict[str, Ranking]:
+    return methods.rank_all(inputs, methods=[method], after_method=lambda _: None, **given)[method]
 
 
 def words(text: str) -> list[str]:
@@ -50,21 +51,21 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize("field", ["title", "abs"])
 @pytest.mark.parametrize("weighting", ["cbow200", "tfidfcbow200"])
 def test_word_vector_methods_rank_by_distance_of_averages(
-    full_bench: Bench, papers: list[Paper], field: str, weighting: str
+    full_inputs: RankingInputs, papers: list[Paper], field: str, weighting: str
 ) -> None:
-    assert full_bench.word_vectors
+    assert full_inputs.word_vectors
     texts = [words(paper.title if field == "title" else " ".join(paper.sentences)) for paper in papers]
-    row_of = {word: row for row, word in enumerate(full_bench.word_vectors.words)}
+    row_of = {word: row for row, word in enumerate(full_inputs.word_vectors.words)}
     averages: dict[str, np.ndarray] = {}
     for paper, text in zip(papers, texts, strict=True):
         rows = [row_of[word] for word in text if word in row_of]
-        df = [sum(full_bench.word_vectors.words[row] in other for other in texts) for row in rows]
+        df = [sum(full_inputs.word_vectors.words[row] in other for other in texts) for row in rows]
         idf = [math.log((1 + len(texts)) / (1 + number)) + 1 for number in df]
         if rows:
             weights = idf if weighting == "tfidfcbow200" else None
-            averages[paper.paper_id] = np.average(full_bench.word_vectors.matrix[rows].astype(float), 0, weights)
+            averages[paper.paper_id] = np.average(full_inputs.word_vectors.matrix[rows].astype(float), 0, weights)
     ids = [paper.paper_id for paper in papers[:12]]
-    found = ranked_by(full_bench, method=f"{field}_{weighting}", paper_ids=ids, excluded={}, ranking_depth=200)
+    found = ranked_by(full_inputs, method=f"{field}_{weighting}", paper_ids=ids, excluded={}, ranking_depth=200)
     assert {paper_id for paper_id in ids if not found[paper_id]} == set(ids) - set(averages) != set()
     for paper_id in set(ids) & set(averages):
         distances = {other: float(np.linalg.norm(row - averages[paper_id])) for other, row in averages.items()}
@@ -75,22 +76,24 @@ def test_word_vector_methods_rank_by_distance_of_averages(
 
 
 @pytest.mark.parametrize("field", ["title", "abs"])
-def test_tfidf_methods_rank_by_the_statistics_of_their_own_field(bench: Bench, papers: list[Paper], field: str) -> None:
+def test_tfidf_methods_rank_by_the_statistics_of_their_own_field(
+    inputs: RankingInputs, papers: list[Paper], field: str
+) -> None:
     matrix = TfidfVectorizer().fit_transform(
         paper.title if field == "title" else " ".join(paper.sentences) for paper in papers
     )
     cosines = (matrix @ matrix.T).toarray()
     ids = [paper.paper_id for paper in papers]
-    found = ranked_by(bench, method=f"{field}_tfidf", paper_ids=ids, excluded={}, ranking_depth=9)
+    found = ranked_by(inputs, method=f"{field}_tfidf", paper_ids=ids, excluded={}, ranking_depth=9)
     for row, paper_id in enumerate(ids):
         scored = (ScoredDoc(ids[at], score) for at, score in enumerate(cosines[row]) if score > 0 and at != row)
         assert found[paper_id] == ranked(scored)[:9]
 
 
 @pytest.mark.parametrize("method", [*METHODS, "specter"])
-def test_excluded_papers_make_room_for_the_next(full_bench: Bench, method: str) -> None:
+def test_excluded_papers_make_room_for_the_next(full_inputs: RankingInputs, method: str) -> None:
     def rank(excluded: Mapping[str, Sequence[str]], depth: int) -> list[str]:
-        found = ranked_by(full_bench, method=method, paper_ids=["p000"], excluded=excluded, ranking_depth=depth)
+        found = ranked_by(full_inputs, method=method, paper_ids=["p000"], excluded=excluded, ranking_depth=depth)
         return [doc.doc_id for doc in found["p000"]]
 
     deep = rank({}, 12)
@@ -101,11 +104,11 @@ def test_excluded_papers_make_room_for_the_next(full_bench: Bench, method: str) 
     ]
 
 
-def test_a_ranking_does_not_depend_on_the_other_queries_or_methods(full_bench: Bench) -> None:
+def test_a_ranking_does_not_depend_on_the_other_queries_or_methods(full_inputs: RankingInputs) -> None:
     names = ["specter", "abs_tfidf", "title_cbow200", "abs_cbow200", "title_tfidf"]
     done: list[str] = []
     together = methods.rank_all(
-        full_bench,
+        full_inputs,
         methods=names,
         paper_ids=["p000", "p001", "p006"],
         excluded={},
@@ -115,24 +118,24 @@ def test_a_ranking_does_not_depend_on_the_other_queries_or_methods(full_bench: B
     assert list(together) == names
     assert sorted(done) == sorted(names)
     for name in names:
-        alone = ranked_by(full_bench, method=name, paper_ids=["p001"], excluded={}, ranking_depth=20)
+        alone = ranked_by(full_inputs, method=name, paper_ids=["p001"], excluded={}, ranking_depth=20)
         assert together[name]["p001"] == alone["p001"]
     assert together["abs_tfidf"]["p006"] == (), "a query paper without an abstract finds nothing"
 
 
-def test_papers_that_are_not_in_the_corpus_are_named(bench: Bench) -> None:
+def test_papers_that_are_not_in_the_corpus_are_named(inputs: RankingInputs) -> None:
     with pytest.raises(InputError) as caught:
-        ranked_by(bench, method="abs_tfidf", paper_ids=["p000", "x", "y"], excluded={}, ranking_depth=5)
+        ranked_by(inputs, method="abs_tfidf", paper_ids=["p000", "x", "y"], excluded={}, ranking_depth=5)
     assert caught.value.faults == ("x: not in the corpus", "y: not in the corpus")
 
 
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
-    full_bench: Bench, papers: list[Paper], baseline: str
+    full_inputs: RankingInputs, papers: list[Paper], baseline: str
 ) -> None:
     pool = [paper.paper_id for paper in papers[1:40]]
     empty = {paper.paper_id for paper in papers[1:40] if not paper.sentences}
-    found = methods.rank_pool(full_bench, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=pool)
+    found = methods.rank_pool(full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=pool)
     assert sorted(doc.doc_id for doc in found) == sorted(pool)
     assert {doc.doc_id for doc in found[-len(empty) :]} == empty != set()
     assert {doc.score for doc in found[-len(empty) :]} == {EMPTY_SCORE}
@@ -140,39 +143,59 @@ def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
     assert found == ranked(found)
 
 
-def test_a_baseline_takes_its_statistics_from_the_whole_corpus(full_bench: Bench) -> None:
+def test_a_baseline_takes_its_statistics_from_the_whole_corpus(full_inputs: RankingInputs) -> None:
     for baseline in BASELINES:
-        one = methods.rank_pool(full_bench, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p003", "p004"])
-        two = methods.rank_pool(full_bench, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p004", "p005"])
+        one = methods.rank_pool(
+            full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p003", "p004"]
+        )
+        two = methods.rank_pool(
+            full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p004", "p005"]
+        )
         assert dict(one)["p004"] == dict(two)["p004"]
 
 
-def test_the_sentences_chosen_make_the_query(full_bench: Bench, papers: list[Paper]) -> None:
+def test_the_sentences_chosen_make_the_query(full_inputs: RankingInputs, papers: list[Paper]) -> None:
     row = next(row for row, paper in enumerate(papers) if len(paper.sentences) > 2)
     pool = [paper.paper_id for paper in papers[20:60]]
     rankings = {
         methods.rank_pool(
-            full_bench, baseline="fabs_bm25", paper_id=papers[row].paper_id, sentences=chosen, doc_ids=pool
+            full_inputs, baseline="fabs_bm25", paper_id=papers[row].paper_id, sentences=chosen, doc_ids=pool
         )
         for chosen in ([0], [1], [0, 1])
     }
     assert len(rankings) == 3
 
 
-def test_settings_of_every_method_can_be_stored_with_its_run(full_bench: Bench) -> None:
-    for name in (*METHODS, *BASELINES, "specter"):
-        assert json.loads(json.dumps(methods.settings_of(full_bench, name)))
-    assert methods.settings_of(full_bench, "abs_cbow200")["word_vectors"] == {"seed": 2}
-    assert methods.settings_of(full_bench, "fabs_bm25")["k1"] == 1.5
-    assert methods.settings_of(full_bench, "specter")["vectors"]["metric"] == "l2"
+def test_settings_of_every_method_can_be_stored_with_its_run(full_inputs: RankingInputs) -> None:
+    for one in (*METHODS.values(), *BASELINES.values(), methods.method_named("specter")):
+        assert json.loads(json.dumps(one.settings(full_inputs)))
+    assert METHODS["abs_cbow200"].settings(full_inputs)["word_vectors"] == {"seed": 2}
+    assert BASELINES["fabs_bm25"].settings(full_inputs)["k1"] == 1.5
+    assert methods.method_named("specter").settings(full_inputs)["vectors"]["metric"] == "l2"
+
+
+UNRECORDED = """
+from annot.ranking.methods import Baseline, Method, Needs
+Method(rank=lambda inputs, queries: [], needs=Needs())
+Baseline(score=lambda pool: pool.rows * 1.0, needs=Needs())
+"""
+
+
+def test_a_method_without_settings_cannot_be_registered(tmp_path: Path) -> None:
+    for line in UNRECORDED.strip().splitlines()[1:]:
+        with pytest.raises(TypeError, match="settings"):
+            exec(f"{UNRECORDED.strip().splitlines()[0]}\n{line}")
+    assert sum('Missing named argument "settings"' in line for line in complaints(UNRECORDED, tmp_path)) == 2
 
 
 @pytest.mark.parametrize("dimensions", [12, 5000])
-def test_lsa_has_the_cosines_of_the_exact_decomposition(bench: Bench, papers: list[Paper], dimensions: int) -> None:
-    made = decomposed(bench.corpus, dimensions=dimensions, iterations=15)
+def test_lsa_has_the_cosines_of_the_exact_decomposition(
+    inputs: RankingInputs, papers: list[Paper], dimensions: int
+) -> None:
+    made = decomposed(inputs.corpus, dimensions=dimensions, iterations=15)
     # Never so many that the cosines are those of tf-idf itself.
     dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    (whole,) = tfidf.blocks(bench.corpus, "abstract", size=200)
+    (whole,) = tfidf.blocks(inputs.corpus, "abstract", size=200)
     left, singular, _ = np.linalg.svd(whole.toarray().astype(float), full_matrices=False)
     assert made.matrix.shape == (len(papers), dimensions)
     exact = left[:, :dimensions] * singular[:dimensions]
@@ -191,7 +214,7 @@ def cosines_of(rows: np.ndarray) -> np.ndarray:
 
 
 def test_lsa_is_scikit_learns_over_blocks(
-    release_bench: Bench,
+    release_inputs: RankingInputs,
     release_papers: list[Paper],
     abstracts_of: Callable[[Sequence[Paper]], list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -199,15 +222,15 @@ def test_lsa_is_scikit_learns_over_blocks(
     monkeypatch.setattr(lsa, "BLOCK", 1000)
     svd = TruncatedSVD(200, n_iter=7, random_state=1)
     expected = svd.fit_transform(TfidfVectorizer(dtype=np.float32).fit_transform(abstracts_of(release_papers)))
-    made = decomposed(release_bench.corpus, dimensions=200, iterations=7)
+    made = decomposed(release_inputs.corpus, dimensions=200, iterations=7)
     # With another seed they would differ by 0.15.
     np.testing.assert_allclose(cosines_of(np.asarray(made.matrix)), cosines_of(expected), atol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(made.matrix, axis=0), svd.singular_values_, rtol=1e-4)
 
 
-def test_lsa_leaves_empty_documents_out(bench: Bench, papers: list[Paper]) -> None:
-    made = decomposed(bench.corpus, dimensions=12, iterations=5)
-    ranker = bench_of(bench.corpus, vectors={"lsa": made})
+def test_lsa_leaves_empty_documents_out(inputs: RankingInputs, papers: list[Paper]) -> None:
+    made = decomposed(inputs.corpus, dimensions=12, iterations=5)
+    ranker = inputs_of(inputs.corpus, vectors={"lsa": made})
     found = ranked_by(ranker, method="lsa", paper_ids=["p000"], excluded={}, ranking_depth=200)["p000"]
     assert {doc.doc_id for doc in found} == {paper.paper_id for paper in papers if paper.sentences} - {"p000"}
 
@@ -224,7 +247,7 @@ def csfcube_ndcg_at_20_percent(grades: Sequence[int]) -> float:
 
 
 @pytest.fixture(scope="session")
-def figure(shared: Path, release_bench: Bench, release_papers: list[Paper]) -> Callable[[str, str], float]:
+def figure(shared: Path, release_inputs: RankingInputs, release_papers: list[Paper]) -> Callable[[str, str], float]:
     """NDCG%20 in percent of a baseline on a facet: the mean of the two fold means."""
     folder = shared / "csfcube"
     splits = json.loads((folder / "evaluation_splits.json").read_text())
@@ -239,7 +262,7 @@ def figure(shared: Path, release_bench: Bench, release_papers: list[Paper]) -> C
             }
             sentences = [at for at, label in enumerate(labels[query]) if label in FACETS[facet]]
             found = methods.rank_pool(
-                release_bench, baseline=baseline, paper_id=query, sentences=sentences, doc_ids=list(grades)
+                release_inputs, baseline=baseline, paper_id=query, sentences=sentences, doc_ids=list(grades)
             )
             scores[f"{query}_{facet}"] = csfcube_ndcg_at_20_percent([grades[doc.doc_id] for doc in found])
         folds = [splits[facet][fold] for fold in ("fold1_dev", "fold2_dev")]
@@ -263,9 +286,9 @@ def test_baselines_on_the_release_have_the_known_figures(
     assert round(figure(baseline, facet), 2) == published
 
 
-def test_no_hub_papers_in_the_title_rankings_of_the_release(shared: Path, release_bench: Bench) -> None:
+def test_no_hub_papers_in_the_title_rankings_of_the_release(shared: Path, release_inputs: RankingInputs) -> None:
     queries = list(json.loads((shared / "csfcube" / "test-pid2pool-csfcube.json").read_text()))
-    found = ranked_by(release_bench, method="title_tfidf", paper_ids=queries, excluded={}, ranking_depth=500)
+    found = ranked_by(release_inputs, method="title_tfidf", paper_ids=queries, excluded={}, ranking_depth=500)
     drawn = [doc.doc_id for ranking in found.values() for doc in ranking[:33]]
     # These four were drawn for nearly every query of the release, their vectors being empty.
     hubs = ("82456167", "119425731", "118988729", "36117198")

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from annot.base.records import Paper, Ranking
 from annot.ranking.given_vectors import read_word_vectors
-from annot.ranking.methods import Bench, rank_all, rank_pool
+from annot.ranking.methods import RankingInputs, rank_all, rank_pool
 from gensim.models import Word2Vec
-from indexed import bench_of, corpus_of
+from indexed import corpus_of, inputs_of
 from rank_bm25 import BM25Okapi
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -61,19 +61,19 @@ def keyed(texts: dict[str, list[str]]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def bench(release_papers: Sequence[Paper], keyed: Any, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def inputs(release_papers: Sequence[Paper], keyed: Any, tmp_path_factory: pytest.TempPathFactory) -> RankingInputs:
     path = tmp_path_factory.mktemp("gensim") / "words.bin"
     keyed.save_word2vec_format(str(path), binary=True)
-    return bench_of(corpus_of(release_papers, shard=SHARD), word_vectors=read_word_vectors(path).vectors)
+    return inputs_of(corpus_of(release_papers, shard=SHARD), word_vectors=read_word_vectors(path).vectors)
 
 
-def rankings_of(bench: Bench, method: str, query_ids: Sequence[str]) -> dict[str, Ranking]:
+def rankings_of(inputs: RankingInputs, method: str, query_ids: Sequence[str]) -> dict[str, Ranking]:
     return rank_all(
-        bench,
+        inputs,
         methods=[method],
         paper_ids=query_ids,
         excluded={},
-        ranking_depth=len(bench.corpus),
+        ranking_depth=len(inputs.corpus),
         after_method=lambda _name: None,
     )[method]
 
@@ -86,11 +86,11 @@ def plain_ranking(ids: Sequence[str], scores: Sequence[float], query: str) -> li
 
 @pytest.mark.parametrize("field", ["title", "abs"])
 def test_tfidf_rankings_are_scikit_learns(
-    bench: Bench, texts: dict[str, list[str]], query_ids: list[str], field: str
+    inputs: RankingInputs, texts: dict[str, list[str]], query_ids: list[str], field: str
 ) -> None:
-    ids = bench.corpus.paper_ids.to_pylist()
+    ids = inputs.corpus.paper_ids.to_pylist()
     matrix = TfidfVectorizer().fit_transform(texts[field])
-    found = rankings_of(bench, f"{field}_tfidf", query_ids)
+    found = rankings_of(inputs, f"{field}_tfidf", query_ids)
     tied = 0
     for query in query_ids:
         cosines = (matrix @ matrix[ids.index(query)].T).toarray().ravel()
@@ -104,9 +104,9 @@ def test_tfidf_rankings_are_scikit_learns(
 @pytest.mark.parametrize("field", ["title", "abs"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rankings_by_word_vectors_are_those_of_gensims_means(
-    bench: Bench, keyed: Any, texts: dict[str, list[str]], query_ids: list[str], field: str, weighted: bool
+    inputs: RankingInputs, keyed: Any, texts: dict[str, list[str]], query_ids: list[str], field: str, weighted: bool
 ) -> None:
-    ids = bench.corpus.paper_ids.to_pylist()
+    ids = inputs.corpus.paper_ids.to_pylist()
     vectorizer = weighing_words().fit(texts[field])
     idf = dict(zip(vectorizer.get_feature_names_out(), vectorizer.idf_, strict=True))
     means = np.zeros((len(ids), keyed.vector_size))
@@ -117,7 +117,7 @@ def test_rankings_by_word_vectors_are_those_of_gensims_means(
             means[row] = keyed.get_mean_vector(list(counted), weights=weights, pre_normalize=False)
     usable = np.flatnonzero(means.any(axis=1))
     assert len(usable) < len(ids) or field == "abs", "a title without a word that has a vector must be among them"
-    found = rankings_of(bench, f"{field}_{'tfidf' if weighted else ''}cbow200", query_ids)
+    found = rankings_of(inputs, f"{field}_{'tfidf' if weighted else ''}cbow200", query_ids)
     for query in query_ids:
         mine = means[ids.index(query)]
         if not mine.any():
@@ -132,7 +132,7 @@ def test_rankings_by_word_vectors_are_those_of_gensims_means(
 
 
 def test_bm25_rankings_are_rank_bm25s(
-    shared: Path, bench: Bench, release_papers: Sequence[Paper], texts: dict[str, list[str]]
+    shared: Path, inputs: RankingInputs, release_papers: Sequence[Paper], texts: dict[str, list[str]]
 ) -> None:
     papers = {paper.paper_id: paper for paper in release_papers}
     reference = BM25Okapi([words(text) for text in texts["abs"]])
@@ -141,7 +141,7 @@ def test_bm25_rankings_are_rank_bm25s(
         for query in json.loads((shared / "csfcube" / f"test-pid2anns-csfcube-{facet}.json").read_text()):
             chosen = [at for at, label in enumerate(papers[query].labels or ()) if label in labels]
             found = rank_pool(
-                bench,
+                inputs,
                 baseline="fabs_bm25",
                 paper_id=query,
                 sentences=chosen,

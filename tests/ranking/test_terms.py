@@ -12,8 +12,8 @@ from annot.base.ordering import ranked
 from annot.base.records import Paper, ScoredDoc
 from annot.ranking import bm25, tfidf
 from annot.ranking.corpus import Rows
-from annot.ranking.methods import Bench
-from indexed import bench_of
+from annot.ranking.methods import RankingInputs
+from indexed import inputs_of
 from rank_bm25 import BM25Okapi
 from scipy.sparse import vstack
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -31,58 +31,58 @@ def every_row(papers: Sequence[Paper]) -> Rows:
 
 @pytest.mark.parametrize("field", ["title", "abstract"])
 def test_tfidf_vectors_are_those_of_scikit_learn(
-    bench: Bench, papers: list[Paper], abstracts_of: Texts, field: str
+    inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, field: str
 ) -> None:
     vectorizer = TfidfVectorizer()
     expected = vectorizer.fit_transform([paper.title for paper in papers] if field == "title" else abstracts_of(papers))
-    idf = bench.corpus.statistics(field, "terms").smooth_idf  # type: ignore[arg-type]
-    counts = bench.corpus.counts(field, "terms", every_row(papers))  # type: ignore[arg-type]
-    tokens = bench.corpus.tokens("terms").to_pylist()
+    idf = inputs.corpus.statistics(field, "terms").smooth_idf  # type: ignore[arg-type]
+    counts = inputs.corpus.counts(field, "terms", every_row(papers))  # type: ignore[arg-type]
+    tokens = inputs.corpus.tokens("terms").to_pylist()
     columns = [tokens.index(name) for name in vectorizer.get_feature_names_out()]
     np.testing.assert_allclose(tfidf.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
     np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
-    found = vstack(list(tfidf.blocks(bench.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
+    found = vstack(list(tfidf.blocks(inputs.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
     np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("block", [7, 20_000])
 def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
-    bench: Bench, papers: list[Paper], abstracts_of: Texts, block: int, monkeypatch: pytest.MonkeyPatch
+    inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tfidf, "BLOCK", block)
     matrix = TfidfVectorizer().fit_transform(abstracts_of(papers))
     cosines = (matrix @ matrix.T).toarray()
-    ids = bench.corpus.paper_ids.to_pylist()
+    ids = inputs.corpus.paper_ids.to_pylist()
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
-    found = tfidf.rank(bench.corpus, "abstract", queries, depths=depths)
+    found = tfidf.rank(inputs.corpus, "abstract", queries, depths=depths)
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]
 
 
-def test_cosines_with_chosen_sentences(bench: Bench, papers: list[Paper], abstracts_of: Texts) -> None:
+def test_cosines_with_chosen_sentences(inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts) -> None:
     vectorizer = TfidfVectorizer()
     matrix = vectorizer.fit_transform(abstracts_of(papers))
-    query = bench.corpus.sentences("p001", [0], "terms")
-    rows = bench.corpus.counts("abstract", "terms", every_row(papers))
+    query = inputs.corpus.sentences("p001", [0], "terms")
+    rows = inputs.corpus.counts("abstract", "terms", every_row(papers))
     expected = (vectorizer.transform([papers[1].sentences[0]]) @ matrix.T).toarray()
-    np.testing.assert_allclose(tfidf.cosines(query, rows, bench.idf), expected, rtol=1e-12)
+    np.testing.assert_allclose(tfidf.cosines(query, rows, inputs.idf), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])
 def test_bm25_scores_are_those_of_rank_bm25(
-    bench: Bench, papers: list[Paper], abstracts_of: Texts, k1: float, b: float, epsilon: float
+    inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, k1: float, b: float, epsilon: float
 ) -> None:
     reference = BM25Okapi([words(text) for text in abstracts_of(papers)], k1=k1, b=b, epsilon=epsilon)
     assert min(reference.idf.values()) < 0.25 * max(reference.idf.values()), "the floor must be in play"
-    model = bm25.fit(bench.corpus.statistics("abstract", "words"), k1=k1, b=b, epsilon=epsilon)
+    model = bm25.fit(inputs.corpus.statistics("abstract", "words"), k1=k1, b=b, epsilon=epsilon)
     for row, paper in enumerate(papers):
         text = " ".join(paper.sentences[:2])
-        query = bench.corpus.sentences(paper.paper_id, range(len(paper.sentences[:2])), "words")
+        query = inputs.corpus.sentences(paper.paper_id, range(len(paper.sentences[:2])), "words")
         rows = np.arange(row % 5, len(papers), 2)
         np.testing.assert_allclose(
-            model.scores(query, bench.corpus.counts("abstract", "words", rows)),
+            model.scores(query, inputs.corpus.counts("abstract", "words", rows)),
             reference.get_scores(words(text))[rows],
             rtol=1e-10,
             atol=1e-12,
@@ -90,6 +90,6 @@ def test_bm25_scores_are_those_of_rank_bm25(
 
 
 def test_bm25_of_no_words_at_all_is_refused() -> None:
-    bench = bench_of([Paper("p", "title only", ())])
+    inputs = inputs_of([Paper("p", "title only", ())])
     with pytest.raises(InputError, match="at least one token"):
-        _ = bench.bm25
+        _ = inputs.bm25

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.ranking import unfinished, wordvectors
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
 from numpy.typing import NDArray
 
 PROGRAM = """
@@ -21,7 +21,7 @@ import gensim.models
 from annot.base import storage
 from annot.ranking import unfinished, wordvectors
 from annot.base.records import Paper
-from indexed import bench_of
+from indexed import inputs_of
 
 unfinished.BETWEEN = 0
 folder, end = Path(sys.argv[1]), sys.argv[2]
@@ -44,9 +44,9 @@ def watched(path, array):
 
 gensim.models.Word2Vec._train_epoch_corpusfile, storage.save_array = counted, watched
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
-bench = bench_of(papers)
+inputs = inputs_of(papers)
 made = wordvectors.train(
-    bench.corpus, memory=2**31, scratch=folder,
+    inputs.corpus, memory=2**31, scratch=folder,
     dimensions=8, window=3, min_count=2, epochs=4, seed=7, workers=1, sample=0,
     after_epoch=lambda done, total: reached(f"after {done}"),
 )
@@ -57,7 +57,10 @@ print(made.words, made.matrix.tobytes().hex(), made.facts)
 
 def run(folder: Path, end: str = "never", *, hash_seed: str = "1") -> tuple[int, str, str]:
     """The exit code, the passes that were trained, and what came out."""
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = os.environ | {
+        "PYTHONHASHSEED": hash_seed,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]),
+    }
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-c", PROGRAM, str(folder), end]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -95,7 +98,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return trained
 
 
-def train(bench: Bench, folder: Path, *, last: int = 4, seed: int = 7) -> NDArray[np.float32]:
+def train(inputs: RankingInputs, folder: Path, *, last: int = 4, seed: int = 7) -> NDArray[np.float32]:
     """Four passes, or so many."""
 
     def after_epoch(done: int, total: int) -> None:
@@ -104,33 +107,33 @@ def train(bench: Bench, folder: Path, *, last: int = 4, seed: int = 7) -> NDArra
 
     folder.mkdir(exist_ok=True)
     return wordvectors.train(
-        bench.corpus, memory=2**31, scratch=folder, after_epoch=after_epoch,
+        inputs.corpus, memory=2**31, scratch=folder, after_epoch=after_epoch,
         dimensions=8, window=3, min_count=2, epochs=4, seed=seed, workers=1, sample=0,
     ).matrix  # fmt: skip
 
 
 @pytest.mark.parametrize("spoilt", ["nothing", "seed", "vectors.npy", "outputs.npy", "random.npy", "about.json"])
 def test_only_what_the_same_training_kept_whole_is_used(
-    bench: Bench, tmp_path: Path, passes: list[int], spoilt: str
+    inputs: RankingInputs, tmp_path: Path, passes: list[int], spoilt: str
 ) -> None:
-    unbroken = train(bench, tmp_path / "unbroken")
+    unbroken = train(inputs, tmp_path / "unbroken")
     with pytest.raises(Ended):
-        train(bench, tmp_path / "ended", last=2, seed=8 if spoilt == "seed" else 7)
+        train(inputs, tmp_path / "ended", last=2, seed=8 if spoilt == "seed" else 7)
     path = tmp_path / "ended" / wordvectors.UNFINISHED / spoilt
     if path.is_file():
         content = bytearray(path.read_bytes())
         content[-9] ^= 1
         path.write_bytes(content)
     passes.clear()
-    assert np.array_equal(train(bench, tmp_path / "ended"), unbroken)
+    assert np.array_equal(train(inputs, tmp_path / "ended"), unbroken)
     assert passes == ([3, 4] if spoilt == "nothing" else [1, 2, 3, 4])
 
 
 def test_passes_are_kept_as_often_as_it_is_worth(
-    bench: Bench, tmp_path: Path, passes: list[int], monkeypatch: pytest.MonkeyPatch
+    inputs: RankingInputs, tmp_path: Path, passes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unfinished, "BETWEEN", 1e9)
     with pytest.raises(Ended):
-        train(bench, tmp_path, last=3)
+        train(inputs, tmp_path, last=3)
     assert passes == [1, 2, 3]
     assert not list(tmp_path.iterdir())

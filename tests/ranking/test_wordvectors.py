@@ -16,9 +16,9 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.ranking import wordvectors
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
 from annot.ranking.wordvectors import Averages, WordVectors
-from indexed import bench_of
+from indexed import inputs_of
 
 TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "workers": 1, "sample": 0}
 
@@ -27,11 +27,11 @@ import sys
 from pathlib import Path
 from annot.ranking import wordvectors
 from annot.base.records import Paper
-from indexed import bench_of
+from indexed import inputs_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
-bench = bench_of(papers)
+inputs = inputs_of(papers)
 made = wordvectors.train(
-    bench.corpus, memory=2**31, scratch=Path(sys.argv[1]),
+    inputs.corpus, memory=2**31, scratch=Path(sys.argv[1]),
     dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), workers=1, sample=0, after_epoch=print,
 )
 print(made.words, made.matrix.tobytes().hex(), made.facts)
@@ -51,7 +51,10 @@ def words(text: str) -> list[str]:
 
 def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> None:
     def run(name: str, *, hash_seed: str) -> str:
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+        environment = os.environ | {
+            "PYTHONHASHSEED": hash_seed,
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]),
+        }
         (tmp_path / name).mkdir()
         command = [sys.executable, "-c", TRAIN, str(tmp_path / name), "7"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
@@ -59,10 +62,10 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
     assert run("a", hash_seed="1") == run("b", hash_seed="2")
 
 
-def test_another_seed_gives_another_result(bench: Bench, tmp_path: Path) -> None:
+def test_another_seed_gives_another_result(inputs: RankingInputs, tmp_path: Path) -> None:
     made = [
         wordvectors.train(
-            bench.corpus, memory=2**31, scratch=tmp_path,
+            inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"seed": seed},
         ).matrix
         for seed in (7, 7, 8)
@@ -89,13 +92,18 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("nameless", [True, False])
 def test_training_reads_the_sentences_and_keeps_the_frequent_words(
-    bench: Bench, papers: list[Paper], tmp_path: Path, given: list[str], nameless: bool, monkeypatch: pytest.MonkeyPatch
+    inputs: RankingInputs,
+    papers: list[Paper],
+    tmp_path: Path,
+    given: list[str],
+    nameless: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not nameless:
         monkeypatch.setattr(wordvectors, "NAMELESS", tmp_path / "none")
     seen: list[tuple[int, int]] = []
     made = wordvectors.train(
-        bench.corpus,
+        inputs.corpus,
         memory=2**31,
         scratch=tmp_path,
         after_epoch=lambda done, total: seen.append((done, total)),
@@ -123,9 +131,9 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     sides = [["parser", "tree", "syntax", "head"], ["sound", "speech", "phone", "audio"]]
     papers = [Paper(str(n), "", tuple(" ".join(rng.choice(sides[n % 2], 8)) for _ in range(6))) for n in range(120)]
-    bench = bench_of(papers)
+    inputs = inputs_of(papers)
     made = wordvectors.train(
-        bench.corpus, memory=2**31, scratch=tmp_path,
+        inputs.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1, workers=1, sample=0,
     )  # fmt: skip
     unit = made.matrix / np.linalg.norm(made.matrix, axis=1, keepdims=True)
@@ -137,11 +145,11 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
 
 
 def test_a_sample_is_drawn_by_the_seed_and_read_alone(
-    bench: Bench, papers: list[Paper], tmp_path: Path, given: list[str]
+    inputs: RankingInputs, papers: list[Paper], tmp_path: Path, given: list[str]
 ) -> None:
     def train(seed: int) -> tuple[WordVectors, list[list[str]]]:
         made = wordvectors.train(
-            bench.corpus, memory=2**31, scratch=tmp_path,
+            inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=lambda done, total: None,
             **TINY | {"seed": seed, "sample": 40, "epochs": 1},
         )  # fmt: skip
@@ -164,15 +172,17 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(
     assert set(made.words) == {word for word in totals if totals[word] >= 2}
 
 
-def test_passes_follow_from_the_running_words(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passes_follow_from_the_running_words(
+    inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def passes() -> int:
         made = wordvectors.train(
-            bench.corpus, memory=2**31, scratch=tmp_path,
+            inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
         )  # fmt: skip
         return int(made.facts["epochs"])
 
-    running_words = bench.corpus.statistics("abstract", "words").running
+    running_words = inputs.corpus.statistics("abstract", "words").running
     assert passes() == 20
     monkeypatch.setattr(wordvectors, "TRAINED_WORDS", int(2.5 * running_words))
     assert passes() == 3
@@ -181,7 +191,7 @@ def test_passes_follow_from_the_running_words(bench: Bench, tmp_path: Path, monk
 
 
 def test_the_fast_mode_is_gensims_own_with_as_many_workers(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import gensim.models
 
@@ -194,7 +204,7 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
 
     monkeypatch.setattr(gensim.models.Word2Vec, "train", watched)
     made = wordvectors.train(
-        bench.corpus, memory=2**31, scratch=tmp_path,
+        inputs.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=lambda done, total: None, **TINY | {"workers": 3},
     )  # fmt: skip
     assert "corpus_file" in asked
@@ -203,10 +213,10 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
     assert np.isfinite(made.matrix).all()
 
 
-def test_no_frequent_word_is_told(bench: Bench, tmp_path: Path) -> None:
+def test_no_frequent_word_is_told(inputs: RankingInputs, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word stands 100000 time"):
         wordvectors.train(
-            bench.corpus, memory=2**31, scratch=tmp_path,
+            inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"min_count": 100_000},
         )  # fmt: skip
 
@@ -222,13 +232,13 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], weighted: bool) -> None:
-    tokens = bench.corpus.tokens("words")
-    counts = bench.corpus.counts("abstract", "words", np.arange(len(papers)))
+def test_averages_are_what_the_formula_says(inputs: RankingInputs, papers: list[Paper], weighted: bool) -> None:
+    tokens = inputs.corpus.tokens("words")
+    counts = inputs.corpus.counts("abstract", "words", np.arange(len(papers)))
     rng = np.random.default_rng(1)
     known = tuple(tokens.to_pylist()[::2])
     vectors = WordVectors(known, rng.normal(size=(len(known), 5)).astype(np.float32), {})
-    idf = bench.corpus.statistics("abstract", "words").smooth_idf
+    idf = inputs.corpus.statistics("abstract", "words").smooth_idf
     source = Averages(counts, vectors.rows(tokens), vectors, idf=idf if weighted else None)
     texts = [words(" ".join(paper.sentences)) for paper in papers]
     df = Counter(word for text in texts for word in set(text))
@@ -247,5 +257,5 @@ def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], w
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     rows = np.array([9, 3, 3, 80])
     assert np.array_equal(source[rows], found[rows])
-    query = bench.corpus.sentences("p000", range(len(papers[0].sentences)), "words")
+    query = inputs.corpus.sentences("p000", range(len(papers[0].sentences)), "words")
     assert np.array_equal(source.average(query)[0], found[0])

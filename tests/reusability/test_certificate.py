@@ -13,10 +13,8 @@ from annot.base.ordering import ranked
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
 from annot.base.stats.seeding import generator
 from annot.measuring.reusability.certificate import certify, verdict_of
-from annot.measuring.reusability.halves import BOUNDS, HALVINGS, split_halves
 from annot.measuring.reusability.own_finds import Loss, finds_of, losses
-from annot.measuring.reusability.reductions import reductions
-from annot.measuring.reusability.scoring import standing
+from annot.measuring.reusability.reductions import BOUNDS, HALVINGS, ranked_runs, reductions, split_halves
 from annot.pools.pooling import draw, extended
 from annot.publishing.report.certificate import terminal
 from scipy.stats import kendalltau, t
@@ -318,7 +316,7 @@ def values(effects: Sequence[float], *, papers: int, noise: float, seed: int) ->
 
 def test_halves_are_what_plain_loops_make_of_the_same_halvings() -> None:
     papers = {f"q{at}": f"p{at:02}" for at in range(11)}
-    whole = standing(values((0.0, 0.02, 0.1), papers=11, noise=0.1, seed=4), papers)
+    whole = ranked_runs(values((0.0, 0.02, 0.1), papers=11, noise=0.1, seed=4), papers)
     found = split_halves(whole, seed=9)
     assert found is not None
     draw = generator(9, "halves")
@@ -351,7 +349,7 @@ def test_runs_that_do_not_differ_turn_round_half_of_the_time() -> None:
     taus = []
     for seed in range(30):
         papers = {f"q{at}": f"p{at:02}" for at in range(20)}
-        found = split_halves(standing(values((0.0,) * 4, papers=20, noise=0.1, seed=seed), papers), seed=seed)
+        found = split_halves(ranked_runs(values((0.0,) * 4, papers=20, noise=0.1, seed=seed), papers), seed=seed)
         assert found is not None
         swapped += sum(one.swapped for one in found.swaps)
         differences += sum(one.differences for one in found.swaps)
@@ -362,9 +360,9 @@ def test_runs_that_do_not_differ_turn_round_half_of_the_time() -> None:
 
 def test_halves_need_four_papers_and_two_runs() -> None:
     papers = {f"q{at}": f"p{at}" for at in range(3)}
-    assert split_halves(standing(values((0.0, 0.1), papers=3, noise=0.1, seed=1), papers), seed=1) is None
+    assert split_halves(ranked_runs(values((0.0, 0.1), papers=3, noise=0.1, seed=1), papers), seed=1) is None
     papers = {f"q{at}": f"p{at}" for at in range(8)}
-    assert split_halves(standing(values((0.0,), papers=8, noise=0.1, seed=1), papers), seed=1) is None
+    assert split_halves(ranked_runs(values((0.0,), papers=8, noise=0.1, seed=1), papers), seed=1) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -372,7 +370,7 @@ def test_significant_differences_of_equal_runs_are_rare(seed: int) -> None:
     """Holm's correction keeps the chance of any finding among six pairs at 5%: of 60 studies at most 8 (p = 0.007)."""
     papers = {f"q{at}": f"p{at:02}" for at in range(14)}
     found = [
-        standing(values((0.0,) * 4, papers=14, noise=0.1, seed=100 * seed + at), papers).better(seed=1)
+        ranked_runs(values((0.0,) * 4, papers=14, noise=0.1, seed=100 * seed + at), papers).better(seed=1)
         for at in range(60)
     ]
     assert sum(map(bool, found)) <= 8
@@ -380,7 +378,9 @@ def test_significant_differences_of_equal_runs_are_rare(seed: int) -> None:
 
 def test_facets_of_one_paper_count_as_one() -> None:
     papers = {"a-method": "a", "a-result": "a", "b-method": "b"}
-    one = standing({"r": {"a-method": 0.0, "a-result": 1.0, "b-method": 1.0}, "s": dict.fromkeys(papers, 0.5)}, papers)
+    one = ranked_runs(
+        {"r": {"a-method": 0.0, "a-result": 1.0, "b-method": 1.0}, "s": dict.fromkeys(papers, 0.5)}, papers
+    )
     assert one.by_paper.shape == (2, 2)
     # As `annot evaluate` has it: the mean over the three queries.
     assert one.means.tolist() == pytest.approx([2 / 3, 0.5])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,17 +46,3 @@ def study(store: Store) -> Store:
         put_queries(session, QUERIES)
         put_assessors(session, PEOPLE)
     return store
-
-
-@pytest.fixture
-def first_version(url: str) -> str:
-    """A database of the first version with a small study in it, as the program of then made it."""
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-            connection.executescript((FROZEN / "version-1.sqlite.sql").read_text(encoding="utf-8"))
-    else:
-        import psycopg
-
-        with psycopg.connect(url.replace("+psycopg", "")) as connection:
-            connection.execute((FROZEN / "version-1.postgresql.sql").read_text(encoding="utf-8"))
-    return url

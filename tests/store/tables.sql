@@ -1,8 +1,8 @@
 CREATE TABLE assessor (
-    assessor TEXT NOT NULL,
-    account TEXT,
+    assessor VARCHAR NOT NULL,
+    account VARCHAR,
     adjudicator BOOLEAN NOT NULL,
-    left_on TEXT,
+    left_on VARCHAR,
     share FLOAT,
     PRIMARY KEY (assessor),
     CONSTRAINT assessor_account UNIQUE (account),
@@ -10,42 +10,42 @@ CREATE TABLE assessor (
 );
 
 CREATE TABLE chain (
-    name TEXT NOT NULL,
+    name VARCHAR NOT NULL,
     length INTEGER NOT NULL,
-    last_sha256 TEXT NOT NULL,
+    last_sha256 VARCHAR NOT NULL,
     PRIMARY KEY (name)
 );
 
 CREATE TABLE facet_labels (
-    paper_id TEXT NOT NULL,
-    labels TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    corrected_at TEXT,
+    paper_id VARCHAR NOT NULL,
+    labels VARCHAR NOT NULL,
+    origin VARCHAR NOT NULL,
+    corrected_at VARCHAR,
     PRIMARY KEY (paper_id),
     CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
 );
 
 CREATE TABLE guidelines (
-    facet TEXT NOT NULL,
-    sent_at TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    text TEXT NOT NULL,
-    why TEXT,
+    facet VARCHAR NOT NULL,
+    sent_at VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    text VARCHAR NOT NULL,
+    why VARCHAR,
     PRIMARY KEY (facet, sent_at)
 );
 
 CREATE TABLE imported (
-    what TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
+    what VARCHAR NOT NULL,
+    source_sha256 VARCHAR NOT NULL,
     facts JSON NOT NULL,
     PRIMARY KEY (what, source_sha256)
 );
 
 CREATE TABLE plan (
     id INTEGER NOT NULL,
-    sha256 TEXT NOT NULL,
+    sha256 VARCHAR NOT NULL,
     seed BIGINT NOT NULL,
-    created TEXT NOT NULL,
+    created VARCHAR NOT NULL,
     per_pair INTEGER,
     vacant JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
@@ -53,8 +53,8 @@ CREATE TABLE plan (
 );
 
 CREATE TABLE pool (
-    paper_id TEXT NOT NULL,
-    mode TEXT NOT NULL,
+    paper_id VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
     per_method INTEGER,
     ranking_depth INTEGER,
     seed BIGINT,
@@ -62,7 +62,7 @@ CREATE TABLE pool (
     without JSON NOT NULL,
     dry JSON NOT NULL,
     cited_outside INTEGER,
-    rankings_sha256 TEXT NOT NULL,
+    rankings_sha256 VARCHAR NOT NULL,
     PRIMARY KEY (paper_id),
     CONSTRAINT pool_per_method CHECK (per_method IS NULL OR per_method >= 1),
     CONSTRAINT pool_ranking_depth CHECK (ranking_depth IS NULL OR ranking_depth >= 1),
@@ -70,41 +70,41 @@ CREATE TABLE pool (
 );
 
 CREATE TABLE query (
-    query_id TEXT NOT NULL,
-    paper_id TEXT NOT NULL,
-    facet TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    paper_id VARCHAR NOT NULL,
+    facet VARCHAR NOT NULL,
     sentences JSON NOT NULL,
-    paper_type TEXT,
+    paper_type VARCHAR,
     PRIMARY KEY (query_id),
     CONSTRAINT query_paper_facet UNIQUE (paper_id, facet)
 );
 
 CREATE TABLE run (
-    tag TEXT NOT NULL,
-    kind TEXT NOT NULL,
+    tag VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
     facts JSON NOT NULL,
-    sha256 TEXT NOT NULL,
+    sha256 VARCHAR NOT NULL,
     PRIMARY KEY (tag)
 );
 
 CREATE TABLE task_secret (
     id INTEGER NOT NULL,
-    secret TEXT NOT NULL,
+    secret VARCHAR NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT task_secret_one CHECK (id = 1)
 );
 
 CREATE TABLE trial (
-    name TEXT NOT NULL,
+    name VARCHAR NOT NULL,
     facts JSON NOT NULL,
     PRIMARY KEY (name)
 );
 
 CREATE TABLE accepted (
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    why TEXT NOT NULL,
-    accepted_at TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    why VARCHAR NOT NULL,
+    accepted_at VARCHAR NOT NULL,
     PRIMARY KEY (query_id, doc_id),
     CONSTRAINT accepted_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT accepted_why CHECK (why <> '')
@@ -112,29 +112,29 @@ CREATE TABLE accepted (
 
 CREATE TABLE adjudication (
     id INTEGER NOT NULL,
-    source TEXT NOT NULL,
-    server TEXT NOT NULL,
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    annotation TEXT NOT NULL,
+    source VARCHAR NOT NULL,
+    server VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    annotation VARCHAR NOT NULL,
     revision INTEGER NOT NULL,
     grade INTEGER,
-    cannot_judge TEXT,
-    comment TEXT,
-    judged_at TEXT,
+    cannot_judge VARCHAR,
+    comment VARCHAR,
+    judged_at VARCHAR,
     lead_time FLOAT,
     flags JSON NOT NULL,
     payload JSON NOT NULL,
-    content_sha256 TEXT NOT NULL,
-    recorded_at TEXT NOT NULL,
+    content_sha256 VARCHAR NOT NULL,
+    recorded_at VARCHAR NOT NULL,
     account BIGINT,
-    changed_at TEXT,
-    ruling TEXT,
-    guidelines_sha256 TEXT,
-    chain_sha256 TEXT DEFAULT '' NOT NULL,
-    adjudicator TEXT NOT NULL,
-    reason TEXT,
-    ratings TEXT NOT NULL,
+    changed_at VARCHAR,
+    ruling VARCHAR,
+    guidelines_sha256 VARCHAR,
+    chain_sha256 VARCHAR DEFAULT '' NOT NULL,
+    adjudicator VARCHAR NOT NULL,
+    reason VARCHAR,
+    ratings VARCHAR NOT NULL,
     shown JSON NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT adjudication_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -147,9 +147,9 @@ CREATE TABLE adjudication (
 CREATE INDEX adjudication_query_doc ON adjudication (query_id, doc_id);
 
 CREATE TABLE assignment (
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    assessor TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    assessor VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (query_id, doc_id, assessor, occasion),
@@ -161,10 +161,10 @@ CREATE TABLE assignment (
 );
 
 CREATE TABLE gold (
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
     grade INTEGER NOT NULL,
-    why TEXT NOT NULL,
+    why VARCHAR NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (query_id, doc_id),
     CONSTRAINT gold_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -175,27 +175,27 @@ CREATE TABLE gold (
 
 CREATE TABLE judgement (
     id INTEGER NOT NULL,
-    source TEXT NOT NULL,
-    server TEXT NOT NULL,
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    annotation TEXT NOT NULL,
+    source VARCHAR NOT NULL,
+    server VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    annotation VARCHAR NOT NULL,
     revision INTEGER NOT NULL,
     grade INTEGER,
-    cannot_judge TEXT,
-    comment TEXT,
-    judged_at TEXT,
+    cannot_judge VARCHAR,
+    comment VARCHAR,
+    judged_at VARCHAR,
     lead_time FLOAT,
     flags JSON NOT NULL,
     payload JSON NOT NULL,
-    content_sha256 TEXT NOT NULL,
-    recorded_at TEXT NOT NULL,
+    content_sha256 VARCHAR NOT NULL,
+    recorded_at VARCHAR NOT NULL,
     account BIGINT,
-    changed_at TEXT,
-    ruling TEXT,
-    guidelines_sha256 TEXT,
-    chain_sha256 TEXT DEFAULT '' NOT NULL,
-    assessor TEXT NOT NULL,
+    changed_at VARCHAR,
+    ruling VARCHAR,
+    guidelines_sha256 VARCHAR,
+    chain_sha256 VARCHAR DEFAULT '' NOT NULL,
+    assessor VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -209,14 +209,14 @@ CREATE TABLE judgement (
 CREATE INDEX judgement_query_doc ON judgement (query_id, doc_id);
 
 CREATE TABLE pool_addition (
-    paper_id TEXT NOT NULL,
+    paper_id VARCHAR NOT NULL,
     version INTEGER NOT NULL,
-    method TEXT NOT NULL,
+    method VARCHAR NOT NULL,
     depth INTEGER,
     documents JSON NOT NULL,
-    reason TEXT,
-    made_by TEXT,
-    made_at TEXT,
+    reason VARCHAR,
+    made_by VARCHAR,
+    made_at VARCHAR,
     PRIMARY KEY (paper_id, version),
     CONSTRAINT pool_addition_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
     CONSTRAINT pool_addition_version_from_2 CHECK (version >= 2),
@@ -226,8 +226,8 @@ CREATE TABLE pool_addition (
 );
 
 CREATE TABLE pool_entry (
-    paper_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
+    paper_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (paper_id, doc_id),
     CONSTRAINT pool_entry_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
@@ -237,15 +237,15 @@ CREATE TABLE pool_entry (
 
 CREATE TABLE project (
     id INTEGER NOT NULL,
-    round TEXT NOT NULL,
-    assessor TEXT NOT NULL,
-    server TEXT NOT NULL,
-    url TEXT NOT NULL,
-    version TEXT NOT NULL,
+    round VARCHAR NOT NULL,
+    assessor VARCHAR NOT NULL,
+    server VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
     account_id BIGINT,
     remote_id BIGINT,
-    created TEXT,
-    sent_on TEXT,
+    created VARCHAR,
+    sent_on VARCHAR,
     shows JSON,
     set_back JSON DEFAULT '[]' NOT NULL,
     PRIMARY KEY (id),
@@ -255,13 +255,13 @@ CREATE TABLE project (
 );
 
 CREATE TABLE returned (
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    assessor TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    assessor VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
-    why TEXT NOT NULL,
-    returned_at TEXT NOT NULL,
-    withdrawn_at TEXT,
+    why VARCHAR NOT NULL,
+    returned_at VARCHAR NOT NULL,
+    withdrawn_at VARCHAR,
     contested BOOLEAN DEFAULT false NOT NULL,
     PRIMARY KEY (query_id, doc_id, assessor, occasion),
     CONSTRAINT returned_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -271,10 +271,10 @@ CREATE TABLE returned (
 );
 
 CREATE TABLE shown_opinions (
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    adjudicator TEXT NOT NULL,
-    sent_at TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    adjudicator VARCHAR NOT NULL,
+    sent_at VARCHAR NOT NULL,
     opinions JSON NOT NULL,
     PRIMARY KEY (query_id, doc_id, adjudicator, sent_at),
     CONSTRAINT shown_opinions_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -282,20 +282,20 @@ CREATE TABLE shown_opinions (
 );
 
 CREATE TABLE split (
-    name TEXT NOT NULL,
-    query_id TEXT NOT NULL,
-    fold TEXT NOT NULL,
+    name VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    fold VARCHAR NOT NULL,
     PRIMARY KEY (name, query_id, fold),
     CONSTRAINT split_query FOREIGN KEY(query_id) REFERENCES query (query_id)
 );
 
 CREATE TABLE told (
-    assessor TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    how TEXT NOT NULL,
-    at TEXT NOT NULL,
+    assessor VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    how VARCHAR NOT NULL,
+    at VARCHAR NOT NULL,
     published BOOLEAN NOT NULL,
-    words TEXT NOT NULL,
+    words VARCHAR NOT NULL,
     PRIMARY KEY (assessor, kind, how, at),
     CONSTRAINT told_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT told_kind CHECK (kind IN ('comments', 'reasons')),
@@ -304,10 +304,10 @@ CREATE TABLE told (
 );
 
 CREATE TABLE trial_assignment (
-    round TEXT NOT NULL,
-    assessor TEXT NOT NULL,
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
+    round VARCHAR NOT NULL,
+    assessor VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (round, assessor, query_id, doc_id),
     CONSTRAINT trial_assignment_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -318,27 +318,27 @@ CREATE TABLE trial_assignment (
 
 CREATE TABLE trial_judgement (
     id INTEGER NOT NULL,
-    source TEXT NOT NULL,
-    server TEXT NOT NULL,
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    annotation TEXT NOT NULL,
+    source VARCHAR NOT NULL,
+    server VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    annotation VARCHAR NOT NULL,
     revision INTEGER NOT NULL,
     grade INTEGER,
-    cannot_judge TEXT,
-    comment TEXT,
-    judged_at TEXT,
+    cannot_judge VARCHAR,
+    comment VARCHAR,
+    judged_at VARCHAR,
     lead_time FLOAT,
     flags JSON NOT NULL,
     payload JSON NOT NULL,
-    content_sha256 TEXT NOT NULL,
-    recorded_at TEXT NOT NULL,
+    content_sha256 VARCHAR NOT NULL,
+    recorded_at VARCHAR NOT NULL,
     account BIGINT,
-    changed_at TEXT,
-    ruling TEXT,
-    guidelines_sha256 TEXT,
-    chain_sha256 TEXT DEFAULT '' NOT NULL,
-    assessor TEXT NOT NULL,
+    changed_at VARCHAR,
+    ruling VARCHAR,
+    guidelines_sha256 VARCHAR,
+    chain_sha256 VARCHAR DEFAULT '' NOT NULL,
+    assessor VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT trial_judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
@@ -352,9 +352,9 @@ CREATE TABLE trial_judgement (
 CREATE INDEX trial_judgement_query_doc ON trial_judgement (query_id, doc_id);
 
 CREATE TABLE draw (
-    paper_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
-    method TEXT NOT NULL,
+    paper_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    method VARCHAR NOT NULL,
     rank INTEGER,
     score FLOAT,
     turn INTEGER,
@@ -369,8 +369,8 @@ CREATE TABLE draw (
 
 CREATE TABLE task (
     project_id INTEGER NOT NULL,
-    query_id TEXT NOT NULL,
-    doc_id TEXT NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
     remote_id BIGINT NOT NULL,
     guidelines JSON DEFAULT '[]' NOT NULL,

@@ -15,8 +15,8 @@ from annot.base.settings.sections import MachineSettings
 from annot.base.shards import map_shards
 from annot.store import files_at_url
 from annot.store.files_at_url import fetch_file, local_copy, put_files, sha256_of
-from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns
 from annot.store.paper_writing import PaperWriter
+from annot.store.papers import RowGroups, groups_for, groups_of, read_columns
 from local_cluster import local_cluster
 
 fsspec = pytest.importorskip("fsspec")

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet
 from annot.base.records import Paper
-from annot.store.paper_columns import groups_of, known_ids, read_columns
 from annot.store.paper_writing import PaperWriter
-from annot.store.papers import read_papers
+from annot.store.papers import groups_of, known_ids, read_columns, read_papers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

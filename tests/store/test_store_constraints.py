@@ -9,9 +9,9 @@ import pytest
 from annot.base.errors import StoreError
 from annot.base.records import Adjudication, Judgement
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
-from annot.store.base import TABLES
 from annot.store.database import Store, open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.models import TABLES
 from sqlalchemy import Dialect, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable

@@ -13,16 +13,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput, StoreError
-from annot.base.records import Assessor, Judgement, Query, Returned
-from annot.store import migrations
+from annot.store import schema
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
-from annot.store.people import put_assessors
-from annot.store.projects import open_project, read_projects, read_tasks
-from annot.store.queries import put_queries, read_queries
-from annot.store.returned import add_returned, read_returned
-from annot.store.revisions import Sourced
-from annot.store.trials import record_answers
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -45,7 +38,7 @@ def tables(store: Store) -> set[str]:
 def test_a_new_database_has_the_current_version_and_opens_again(url: str) -> None:
     for _ in range(2):
         with open_store(url) as store:
-            assert store.version() == len(migrations.MIGRATIONS)
+            assert store.version() == len(schema.MIGRATIONS)
 
 
 def test_sqlite_uses_the_write_ahead_log_and_foreign_keys(tmp_path: Path) -> None:
@@ -91,11 +84,11 @@ def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.
         connection.execute(text("SELECT * FROM no_such_table"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, fails])
+        patch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, fails])
         with pytest.raises(StoreError, match="no_such_table"):
             open_store(url)
     with open_store(url) as store:
-        assert store.version() == len(migrations.MIGRATIONS)
+        assert store.version() == len(schema.MIGRATIONS)
         assert "half_done" not in tables(store)
         assert paper_ids(store) == set()
 
@@ -107,9 +100,9 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN note TEXT"))
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, adds])
     with open_store(url) as store:
-        assert store.version() == len(migrations.MIGRATIONS)
+        assert store.version() == len(schema.MIGRATIONS)
         assert paper_ids(store) == {"p0", "p1"}
 
 
@@ -121,102 +114,34 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, adds])
     for _ in range(2):
         with open_store(url) as store:
-            assert store.version() == len(migrations.MIGRATIONS)
-
-
-LATER_TABLES = ("returned", "trial", "trial_assignment", "trial_judgement", "gold")
-LATER_COLUMNS = (
-    *(
-        (rows, name)
-        for rows in ("judgement", "adjudication")
-        for name in ("account", "changed_at", "ruling", "guidelines_sha256")
-    ),
-    ("task", "guidelines"),
-    *(("project", name) for name in ("created", "sent_on")),
-    *(("assessor", name) for name in ("left_on", "share")),
-)
-
-
-def as_in_the_second_version(connection: Connection) -> None:
-    """Take out of a new database what came later."""
-    for name in LATER_TABLES:
-        connection.execute(text(f"DROP TABLE {name}"))
-    for rows, column in LATER_COLUMNS:
-        connection.execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
-    connection.execute(text("UPDATE annot_schema SET version = 2"))
-
-
-def test_a_database_of_the_first_version_gets_the_types_of_papers_and_what_goes_back(url: str) -> None:
-    with open_store(url) as store, store.begin() as session:
-        put_queries(session, [Query("p1-method", "p1", "method", (2,))])
-        session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
-        as_in_the_second_version(session.connection())
-        session.connection().execute(text("UPDATE annot_schema SET version = 1"))
-    with open_store(url) as store:
-        assert store.version() == len(migrations.MIGRATIONS)
-        with store.begin() as session:
-            put_queries(session, [Query("p2-method", "p2", "method", (1,), "survey")])
-            put_assessors(session, [Assessor("a1", None, adjudicator=False)])
-            assert read_returned(session) == ()
-            back = Returned("p1-method", "d1", "a1", 2, "Read it again.", "2031-01-01T00:00:00+00:00")
-            add_returned(session, back)
-        with store.read() as session:
-            assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
-            assert read_returned(session) == (back,)
-
-
-OLD_ROUNDS = "CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))"
-PUSHED = (
-    "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
-    "INSERT INTO project (round, assessor, server, url, version, account_id, remote_id) "
-    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 3, 7)",
-    "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project",
-)
-
-
-def test_a_pushed_study_of_the_second_version_keeps_its_projects_and_tasks_and_knows_new_rounds(url: str) -> None:
-    with open_store(url) as store, store.begin() as session:
-        connection = session.connection()
-        put_queries(session, [Query("p1-method", "p1", "method", (2,))])
-        as_in_the_second_version(connection)
-        if url.startswith("sqlite"):
-            made = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
-            connection.execute(text("DROP TABLE project"))
-            connection.exec_driver_sql(f"{made.rstrip().removesuffix(')').rstrip()}, \n\t{OLD_ROUNDS}\n)")
-        else:
-            connection.execute(text(f"ALTER TABLE project ADD {OLD_ROUNDS}"))
-        for statement in PUSHED:
-            connection.execute(text(statement))
-    with open_store(url) as store:
-        with store.begin() as session:
-            connection = session.connection()
-            (project,) = read_projects(session)
-            assert (project.assessor, project.url, project.account_id, project.remote_id) == ("a1", "http://one", 3, 7)
-            assert read_tasks(session, project.project) == {("p1-method", "d1", 1): 5}
-            assert "kept_project" not in inspect(connection).get_table_names()
-            met = {"server": "one", "url": "http://one", "version": "1", "account_id": 3}
-            trained = open_project(session, round="train", assessor="a1", **met)
-            assert trained.project != project.project
-            record_answers(
-                session,
-                [Sourced(Judgement("p1-method", "d1", "a1", 2), "train", "1", {})],
-                recorded_at="2026-01-01T00:00:00Z",
-            )
-        with pytest.raises(StoreError, match="refused"), store.begin() as session:
-            session.connection().execute(text("DELETE FROM trial_judgement"))
-        with pytest.raises(StoreError, match="refused"), store.begin() as session:
-            session.connection().execute(text("DELETE FROM project"))
+            assert store.version() == len(schema.MIGRATIONS)
 
 
 def test_a_newer_database_is_refused(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
-        session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (99)"))
+        session.connection().execute(text("INSERT INTO annot_schema (version, schema_sha256) VALUES (99, '')"))
     with pytest.raises(StoreError, match="version 99") as caught:
         open_store(url)
     assert "update annot" in (caught.value.hint or "")
+
+
+def test_a_database_with_other_tables_of_an_unreleased_state_is_refused(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        session.connection().execute(text("UPDATE annot_schema SET schema_sha256 = 'another'"))
+    with pytest.raises(StoreError, match="has other tables: they are of an unreleased version") as caught:
+        open_store(url, create=False)
+    assert "annot init" in (caught.value.hint or "")
+
+
+def test_a_database_of_the_state_before_versions_were_hashed_is_refused(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        session.connection().execute(text("ALTER TABLE annot_schema DROP COLUMN schema_sha256"))
+        session.connection().execute(text("UPDATE annot_schema SET version = 17"))
+    with pytest.raises(StoreError, match="has other tables: they are of an unreleased version"):
+        open_store(url, create=False)
 
 
 def test_a_database_of_another_program_is_refused_and_stays_as_it_is(store: Store, url: str) -> None:
@@ -337,7 +262,7 @@ def test_processes_that_open_a_new_database_at_once_all_succeed(url: str) -> Non
     results = [outcome.get(timeout=600) for _ in processes]
     for process in processes:
         process.join()
-    assert results == [len(migrations.MIGRATIONS)] * 3
+    assert results == [len(schema.MIGRATIONS)] * 3
 
 
 def _counts_up(url: str, times: int) -> None:

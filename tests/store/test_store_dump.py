@@ -11,8 +11,8 @@ from annot.base.records import Adjudication, Judgement, Query
 from annot.store import adjudications, facet_labels, judgements, queries
 from annot.store.database import Store, connect_store, open_store
 from annot.store.dump import Dumped, drop_tables, dump, load, row_counts
-from annot.store.migrations import MIGRATIONS
-from annot.store.soundness import unsound_revisions
+from annot.store.hashes import unsound_revisions
+from annot.store.schema import MIGRATIONS
 from sqlalchemy import text
 
 NOW = "2026-03-01T10:00:00+00:00"
@@ -110,16 +110,6 @@ def works_on(store: Store) -> None:
         queries.put_queries(session, [Query("p9-method", "p9", "method", (0,))])
     with pytest.raises(StoreError, match="append-only"), store.begin() as session:
         session.connection().execute(text("UPDATE judgement SET grade = 0"))
-
-
-def test_a_dump_of_an_older_database_is_refused(first_version: str, tmp_path: Path) -> None:
-    with open_store(first_version, create=False, older=True) as store:
-        dumped = dumped_from(store, tmp_path / "dump")
-        assert (dumped.version, dumped.rows["judgement"]) == (1, 8)
-        with store.begin() as session:
-            drop_tables(session.connection())
-    with pytest.raises(StoreError, match=f"version 1, expected {len(MIGRATIONS)}"):
-        loaded(dumped, tmp_path / "dump", first_version)
 
 
 def test_tables_of_others_in_the_same_database_are_left_alone(store: Store, url: str, tmp_path: Path) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from annot.base.records import Asked, Assessor, Judgement, Query
-from annot.store import guidelines, judgements, people, projects, queries
-from annot.store.database import Store, open_store
+from annot.base.records import Asked
+from annot.store import guidelines, projects
+from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, read_shown, record_guidelines
-from annot.store.migrations import MIGRATIONS
 from annot.store.projects import open_project, record_tasks, renew_tasks
-from sqlalchemy import text
 
 ASKED = [Asked("p1-method", "d1"), Asked("p1-method", "d2"), Asked("p1-background", "d1")]
 DAY = "2026-03-{:02}T00:00:00.000+00:00"
@@ -81,52 +79,9 @@ def test_what_a_killed_push_did_not_note_down_follows_from_what_was_sent(study: 
     assert seen(study, project, ASKED[0], (2, 4)) == ["m1", "m2"]
     assert seen(study, project, Asked("p1-method", "d9"), (2, 4)) == ["m1", "m2"]
     assert seen(study, project, ASKED[2], (2, 4)) == [None, None]
-    # Noted later, as by the push after a rebuild, it is the same.
+    # Noted later, as by the push after a restore, it is the same.
     note(study, project, 9, method="m2", background="b1")
     assert seen(study, project, ASKED[0], (2, 4, 10)) == ["m1", "m2", "m2"]
-
-
-def test_tasks_and_answers_of_an_older_database_get_the_guidelines_of_their_moment(url: str) -> None:
-    with open_store(url) as store:
-        with store.begin() as session:
-            queries.put_queries(session, [Query("p1-method", "p1", "method", (2,))])
-            people.put_assessors(session, [Assessor("a1", None, False)])
-            queries.put_queries(session, [Query("p1-background", "p1", "background", (0,))])
-            record_guidelines(session, [sent("method", 1, "m1"), sent("method", 3, "m2")])
-            given = [
-                judgements.SourcedJudgement(
-                    Judgement("p1-method", doc_id, "a1", 2, judged_at=NOON.format(2)),
-                    "label-studio",
-                    doc_id,
-                    {},
-                    server=server,
-                    changed_at=changed,
-                )
-                for doc_id, server, changed in (
-                    ("d1", "one", None),
-                    ("d2", "one", NOON.format(4)),
-                    ("d3", "", NOON.format(4)),
-                )
-            ]
-            judgements.record_judgements(session, given, recorded_at=DAY.format(5))
-        project = a_project(store, "a1")
-        with store.begin() as session:
-            for rows in ("judgement", "adjudication", "trial_judgement"):
-                session.connection().execute(text(f"ALTER TABLE {rows} DROP COLUMN guidelines_sha256"))
-            session.connection().execute(text("ALTER TABLE task DROP COLUMN guidelines"))
-            session.connection().execute(text("DELETE FROM annot_schema"))
-            session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (8)"))
-    with open_store(url) as store:
-        assert store.version() == len(MIGRATIONS)
-        with store.read() as session:
-            found = {one.record.doc_id: one.guidelines_sha256 for one in judgements.read_sourced(session)}
-            histories = read_shown(session, project).by_task
-        assert found == {"d1": "m1", "d2": "m2", "d3": None}
-        assert histories[ASKED[0]] == ((DAY.format(1), "m1"), (DAY.format(3), "m2"))
-        assert histories[ASKED[2]] == ()
-        with store.begin() as session:
-            again = judgements.record_judgements(session, given, recorded_at=DAY.format(6))
-        assert again.unchanged == len(given)
 
 
 @pytest.mark.parametrize(("moment", "expected"), [(None, "m1"), (NOON.format(2), "m1"), (DAY.format(3), "m2")])

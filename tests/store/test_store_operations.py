@@ -236,7 +236,7 @@ def opened(
     session: Session,
     assessor: str = "a1",
     *,
-    round: projects.Round = "judge",
+    round: projects.StoredRound = "judge",
     url: str = "http://one",
     account: int = 5,
 ) -> projects.Project:

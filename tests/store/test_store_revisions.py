@@ -12,7 +12,7 @@ from annot.store import adjudications, judgements
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
-from annot.store.revisions import DELETED, Line, Recorded
+from annot.store.revisions import Line, RecordedCount
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +34,7 @@ def sourced(
     return SourcedJudgement(one, source, annotation, {"id": annotation, "grade": grade} if payload is None else payload)
 
 
-def record(store: Store, *given_judgements: SourcedJudgement, at: str = FIRST) -> Recorded:
+def record(store: Store, *given_judgements: SourcedJudgement, at: str = FIRST) -> RecordedCount:
     with store.begin() as session:
         return judgements.record_judgements(session, given_judgements, recorded_at=at)
 
@@ -49,23 +49,23 @@ def test_a_judgement_comes_back_whole(study: Store) -> None:
         "p1-method", "d1", "a1", None, 1, "no abstract", "why?", FIRST, 3.5, ("cancelled", "foreign account")
     )
     given_judgement = SourcedJudgement(one, STUDIO, "7", {"result": [{"value": {"choices": ["x"]}}], "id": 7})
-    assert record(study, given_judgement) == Recorded(1, 0, 0)
+    assert record(study, given_judgement) == RecordedCount(1, 0, 0)
     with study.read() as session:
         assert judgements.read_judgements(session) == (one,)
         assert judgements.read_sourced(session) == (given_judgement._replace(recorded_at=FIRST),)
 
 
 def test_the_same_judgement_again_changes_nothing(study: Store) -> None:
-    assert record(study, sourced(), sourced(assessor="a2")) == Recorded(2, 0, 0)
+    assert record(study, sourced(), sourced(assessor="a2")) == RecordedCount(2, 0, 0)
     assert record(study, sourced(), sourced(assessor="a2"), sourced(pair=("p1-method", "d2")), at=LATER) == (1, 0, 2)
     assert grades(study) == [("d1", "a1", 2, 1), ("d1", "a2", 2, 1), ("d2", "a1", 2, 1)]
 
 
 def test_a_changed_judgement_is_a_new_revision_and_the_old_one_stays(study: Store) -> None:
     record(study, sourced(2))
-    assert record(study, sourced(3), at=LATER) == Recorded(0, 1, 0)
-    assert record(study, sourced(3, payload={"id": "7", "updated": 1}), at=LATER) == Recorded(0, 1, 0)
-    assert record(study, sourced(2), at=LATER) == Recorded(0, 1, 0)
+    assert record(study, sourced(3), at=LATER) == RecordedCount(0, 1, 0)
+    assert record(study, sourced(3, payload={"id": "7", "updated": 1}), at=LATER) == RecordedCount(0, 1, 0)
+    assert record(study, sourced(2), at=LATER) == RecordedCount(0, 1, 0)
     assert grades(study) == [("d1", "a1", 2, 4)]
     with study.read() as session:
         history = judgements.read_history(session, "p1-method", "d1")
@@ -78,7 +78,7 @@ def test_a_changed_judgement_is_a_new_revision_and_the_old_one_stays(study: Stor
 
 
 def test_one_recording_may_hold_several_revisions_of_one_annotation(study: Store) -> None:
-    assert record(study, sourced(1), sourced(2), sourced(2)) == Recorded(1, 1, 1)
+    assert record(study, sourced(1), sourced(2), sourced(2)) == RecordedCount(1, 1, 1)
     assert grades(study) == [("d1", "a1", 2, 2)]
 
 
@@ -99,7 +99,7 @@ def line_of(store: Store, annotation: str = "7", server: str = "") -> Line[Judge
     return found
 
 
-def gone(store: Store, annotation: str = "7", server: str = "") -> Recorded:
+def gone(store: Store, annotation: str = "7", server: str = "") -> RecordedCount:
     stands = line_of(store, annotation, server).stands
     with store.begin() as session:
         return JUDGEMENTS.record_gone(session, [(stands, "lost")], recorded_at=LATER)
@@ -114,8 +114,8 @@ def test_an_annotation_that_is_gone_counts_until_the_lead_withdraws_it_and_again
     study: Store,
 ) -> None:
     record(study, sourced(1, annotation="7"), sourced(2, annotation="8", pair=("p1-method", "d2")))
-    assert gone(study) == Recorded(0, 1, 0)
-    assert gone(study) == Recorded(0, 0, 1)
+    assert gone(study) == RecordedCount(0, 1, 0)
+    assert gone(study) == RecordedCount(0, 0, 1)
     assert grades(study) == [("d1", "a1", 1, 1), ("d2", "a1", 2, 1)]
     before = line_of(study)
     assert (before.counts, before.why) == (True, "gone from the server: lost")
@@ -125,7 +125,7 @@ def test_an_annotation_that_is_gone_counts_until_the_lead_withdraws_it_and_again
     assert grades(study) == [("d1", "a1", None, 3), ("d2", "a1", 2, 1)]
     # Decided on a look that is out of date, it is not done a second time.
     assert withdraw(study, before) == 0
-    assert record(study, sourced(1, annotation="7")) == Recorded(0, 1, 0)
+    assert record(study, sourced(1, annotation="7")) == RecordedCount(0, 1, 0)
     assert ("d1", "a1", 1, 4) in grades(study)
 
 
@@ -141,7 +141,7 @@ def test_what_the_lead_restores_counts_and_stays_when_it_is_not_found_again(stud
         assert JUDGEMENTS.restore(session, [full], recorded_at=LATER) == 1
     line = line_of(study)
     assert (line.counts, line.kept, line.stands.record.grade) == (True, True, 3)
-    assert gone(study) == Recorded(0, 0, 1)
+    assert gone(study) == RecordedCount(0, 0, 1)
     assert line_of(study).kept
     with study.read() as session:
         assert [one.payload for one in judgements.read_sourced(session)] == [{"id": "7", "grade": 3}]
@@ -166,28 +166,18 @@ def test_a_server_that_fell_back_does_not_take_the_place_of_the_later_answer(stu
         return sourced(grade)._replace(changed_at=moment)
 
     record(study, at("2031-01-01T09:00:00Z", 1), at("2031-01-02T09:00:00Z", 3))
-    for expected in (Recorded(0, 1, 0), Recorded(0, 0, 1)):
+    for expected in (RecordedCount(0, 1, 0), RecordedCount(0, 0, 1)):
         assert record(study, at("2031-01-01T09:00:00Z", 1), at=LATER) == expected
     assert line_of(study).why == OLDER
     assert grades(study) == [("d1", "a1", 3, 2)]
-    assert record(study, at("2031-01-03T09:00:00Z", 0), at=LATER) == Recorded(0, 1, 0)
+    assert record(study, at("2031-01-03T09:00:00Z", 0), at=LATER) == RecordedCount(0, 1, 0)
     assert grades(study) == [("d1", "a1", 0, 4)]
-
-
-def test_what_an_earlier_version_withdrew_stays_withdrawn_and_can_be_told(study: Store) -> None:
-    record(study, sourced(1))
-    deleted = sourced(None)
-    record(study, deleted._replace(record=replace(deleted.record, flags=(DELETED,)), payload=None))
-    line = line_of(study)
-    assert (line.counts, line.why) == (False, DELETED)
-    assert line.answer is not None
-    assert line.answer.record.grade == 1
 
 
 def test_what_another_server_holds_is_not_gone_here(study: Store) -> None:
     here, there = sourced(1, annotation="7")._replace(server="one"), sourced(3, annotation="7")._replace(server="two")
-    assert record(study, here, there) == Recorded(2, 0, 0)
-    assert gone(study, server="one") == Recorded(0, 1, 0)
+    assert record(study, here, there) == RecordedCount(2, 0, 0)
+    assert gone(study, server="one") == RecordedCount(0, 1, 0)
     withdraw(study, line_of(study, server="one"))
     assert not line_of(study, server="one").counts
     assert line_of(study, server="two").counts
@@ -206,8 +196,8 @@ def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: S
 def test_a_hidden_repeat_is_a_line_of_its_own(study: Store) -> None:
     first = sourced(1, annotation="7")
     again = first._replace(annotation="8", record=replace(first.record, grade=2, occasion=2))
-    assert record(study, first, again) == Recorded(2, 0, 0)
-    assert record(study, first, again) == Recorded(0, 0, 2)
+    assert record(study, first, again) == RecordedCount(2, 0, 0)
+    assert record(study, first, again) == RecordedCount(0, 0, 2)
     with study.read() as session:
         assert [(one.occasion, one.grade, one.revision) for one in judgements.read_judgements(session)] == [
             (1, 1, 1),
@@ -232,7 +222,7 @@ def test_faults_are_listed_together_and_nothing_is_written(study: Store) -> None
 def test_text_that_a_database_cannot_hold_is_kept_in_the_payload(study: Store) -> None:
     comment = "odd \x00 and \ud83d half, \N{GRINNING FACE} whole"
     record(study, sourced(comment=comment, payload={"text": comment}))
-    assert record(study, sourced(comment=comment, payload={"text": comment})) == Recorded(0, 0, 1)
+    assert record(study, sourced(comment=comment, payload={"text": comment})) == RecordedCount(0, 0, 1)
     with study.read() as session:
         (one,) = judgements.read_sourced(session)
     assert one.record.comment == "odd \N{REPLACEMENT CHARACTER} and ? half, \N{GRINNING FACE} whole"
@@ -255,7 +245,7 @@ def test_any_payload_comes_back_unchanged(study: Store, payload: dict[str, objec
         (back,) = judgements.read_sourced(session)
     # Compared as text: 1 and 1.0 and True are not the same payload.
     assert json.dumps(back.payload) == json.dumps(payload)
-    assert record(study, one) == Recorded(0, 0, 1)
+    assert record(study, one) == RecordedCount(0, 0, 1)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
@@ -285,16 +275,16 @@ def settled(grade: int | None, **changes: object) -> SourcedAdjudication:
     return SourcedAdjudication(replace(one, **changes), STUDIO, "70", {"grade": grade})
 
 
-def settle(store: Store, one: SourcedAdjudication) -> Recorded:
+def settle(store: Store, one: SourcedAdjudication) -> RecordedCount:
     with store.begin() as session:
         return adjudications.record_adjudications(session, [one], recorded_at=FIRST)
 
 
 def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: Store) -> None:
-    assert settle(study, settled(1)) == Recorded(1, 0, 0)
-    assert settle(study, settled(1)) == Recorded(0, 0, 1)
-    assert settle(study, settled(1, shown=("a1", "a2"))) == Recorded(0, 1, 0)
-    assert settle(study, settled(3)) == Recorded(0, 1, 0)
+    assert settle(study, settled(1)) == RecordedCount(1, 0, 0)
+    assert settle(study, settled(1)) == RecordedCount(0, 0, 1)
+    assert settle(study, settled(1, shown=("a1", "a2"))) == RecordedCount(0, 1, 0)
+    assert settle(study, settled(3)) == RecordedCount(0, 1, 0)
     with study.read() as session:
         assert adjudications.read_adjudications(session) == (settled(3, revision=3).record,)
         history = adjudications.read_history(session, "p1-method", "d1")
@@ -306,7 +296,7 @@ def test_an_adjudication_that_is_gone_counts_until_it_is_withdrawn(study: Store)
     settle(study, settled(1))
     with study.begin() as session:
         (line,) = ADJUDICATIONS.lines(session, person="z1")
-        assert ADJUDICATIONS.record_gone(session, [(line.stands, "lost")], recorded_at=LATER) == Recorded(0, 1, 0)
+        assert ADJUDICATIONS.record_gone(session, [(line.stands, "lost")], recorded_at=LATER) == RecordedCount(0, 1, 0)
         (one,) = adjudications.read_adjudications(session)
         assert (one.grade, one.flags) == (1, ())
         assert ADJUDICATIONS.withdraw(session, [(line.stands, "lost")], recorded_at=LATER) == 1

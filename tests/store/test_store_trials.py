@@ -7,7 +7,7 @@ from annot.base.errors import InputError
 from annot.base.records import Asked, Assignment, Judgement
 from annot.store import judgements, people, projects, trials
 from annot.store.database import Store
-from annot.store.hidden_gold import read_hidden
+from annot.store.projects import read_hidden
 from annot.store.revisions import Sourced
 from annot.store.trials import Gold
 

@@ -30,7 +30,7 @@ SPAWN = multiprocessing.get_context("spawn")
 HOLDS = """
 import sys
 from annot.store.study_lock import alone
-with alone(sys.argv[1], command="adjudicate push", wait_seconds=0):
+with alone(sys.argv[1], command="push adjudication", wait_seconds=0):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -66,7 +66,7 @@ def test_the_second_learns_at_once_who_holds_it(made: str, monkeypatch: pytest.M
     ):
         pass
     message = caught.value.message
-    assert "`annot adjudicate push` is changing this study" in message
+    assert "`annot push adjudication` is changing this study" in message
     assert f"process {holder.pid} on {platform.node()}, since 20" in message
     assert caught.value.exit_code == 1
     assert "--wait" in (caught.value.hint or "")
@@ -191,7 +191,7 @@ def test_a_holder_on_postgres_keeps_no_transaction_open(postgres_url: str) -> No
     open_store(postgres_url).close()
     with held_elsewhere(postgres_url), psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         found = connection.execute(
-            "SELECT state, xact_start FROM pg_stat_activity WHERE application_name LIKE 'adjudicate push|%'"
+            "SELECT state, xact_start FROM pg_stat_activity WHERE application_name LIKE 'push adjudication|%'"
         ).fetchall()
     assert found == [("idle", None)]
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import httpx
 from annot.base.records import Assessor
-from annot.judging.exchange.task_keys import task_keys
+from annot.judging.exchange.servers import task_keys
 from annot.labelstudio import server
-from annot.steps import adjudicate, pull, push
+from annot.steps import pull, push
 from annot.store import people
 from annot.store import projects as projects_on_record
 from annot.store.database import open_store
@@ -52,7 +52,7 @@ def complete_study(kept: Path) -> Iterator[Complete]:
     try:
         own = Studio(up(folder).url, server.credentials(folder).token, folder)
         study = make_study(kept / "study", own, name="evidence", per_method=1)
-        push.push(study.workspace, dry_run=False, advance=quietly)
+        push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
         pairs = study.planned()["a1"]
         half = len(pairs) // 2
         first = study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
@@ -61,10 +61,10 @@ def complete_study(kept: Path) -> Iterator[Complete]:
         study.judge("a2", dict.fromkeys(pairs[half:], 1))
         with study.as_person("a1") as person:
             person.change_annotation(first[pairs[CHANGED]], rating("3"))
-        pull.pull(study.workspace, advance=quietly)
-        adjudicate.push(study.workspace, dry_run=False, advance=quietly)
+        pull.pull(study.workspace, round="judging", advance=quietly)
+        push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
         study.judge("j1", dict.fromkeys(in_dispute(study), 2), "adjudicate")
-        adjudicate.pull(study.workspace, advance=quietly)
+        pull.pull(study.workspace, round="adjudication", advance=quietly)
         found = counting(study)
         assert len(found) == 2 * len(pairs) + len(in_dispute(study))
         yield Complete(study, found, last_night, copied(folder, kept / "now.sqlite3"))

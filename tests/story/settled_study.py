@@ -12,7 +12,7 @@ from fixtures_studio import Studio
 from studies import Pair, Study, make_study
 
 AT = "2026-01-01T00:00:00+00:00"
-REASON, COMMENT = "between two grades", "One aspect is shared."
+REASON, COMMENT = "guideline gap", "One aspect is shared."
 
 
 def settled_study(folder: Path, studio: Studio, *, name: str, per_method: int) -> tuple[Study, dict[Pair, int]]:

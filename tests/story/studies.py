@@ -21,16 +21,17 @@ from typing import Any
 
 import httpx
 from annot.demo import packaged
-from annot.judging.exchange.task_keys import task_keys
+from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver
+from annot.pools.pool_design import DesignOverrides
 from annot.steps import assessor as assessors
 from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.study.workspace import Workspace, write_file
 from fixtures_studio import GUARD, PersonGateway, Studio
 
@@ -88,7 +89,7 @@ class Study:
             found.setdefault(one["assessor"], []).append((one["query_id"], one["doc_id"]))
         return found
 
-    def projects(self, round: Round = "judge") -> dict[str, list[int]]:
+    def projects(self, round: StoredRound = "judge") -> dict[str, list[int]]:
         """The ids of each person's projects on the server, found by the marker in their description."""
         listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
         sign = re.compile(rf"\[annot:{re.escape(self.name)}/{round}/([^]/]+)\]")
@@ -103,7 +104,7 @@ class Study:
         found: list[dict[str, Any]] = self._get("/api/projects/", page_size="1000")["results"]
         return found
 
-    def on_server(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
+    def on_server(self, name: str, round: StoredRound = "judge") -> list[dict[str, Any]]:
         """Every task of a person's project with its annotations, as the server exports them, by id, its key opened."""
         keys = task_keys(self.workspace)
         (project,) = self.projects(round)[name]
@@ -112,13 +113,13 @@ class Study:
             task["data"]["pair_id"] = keys.opened(project, task["data"]["pair_id"])
         return tasks
 
-    def as_exported(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
+    def as_exported(self, name: str, round: StoredRound = "judge") -> list[dict[str, Any]]:
         """Every task of a person's project with its annotations, as anybody with an account can export them, by id."""
         (project,) = self.projects(round)[name]
         tasks = self._get(f"/api/projects/{project}/export", exportType="JSON", download_all_tasks="true")
         return sorted(tasks, key=lambda task: int(task["id"]))
 
-    def in_store(self, name: str, round: Round = "judge") -> dict[str, int]:
+    def in_store(self, name: str, round: StoredRound = "judge") -> dict[str, int]:
         """The server's task of each pair as the store has it, by the key on the server."""
         with open_store(self.workspace.database_url) as store, store.read() as session:
             (project,) = [one for one in tasks_of_store.read_projects(session, round=round) if one.assessor == name]
@@ -142,7 +143,7 @@ class Study:
         self,
         name: str,
         grades: Mapping[Pair, int | None],
-        round: Round = "judge",
+        round: StoredRound = "judge",
         *,
         comment: str | None = None,
         settled_by: str | None = None,
@@ -203,8 +204,8 @@ def fill_study(ws: Workspace, *, per_method: int) -> None:
 
 
 def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:
-    asked = {"mode": mode, "per_method": per_method}
-    return pool.build(ws, asked=asked, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
+    overrides = DesignOverrides(mode=mode, per_method=per_method)
+    return pool.build(ws, overrides=overrides, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
 
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
@@ -214,7 +215,7 @@ def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
 
 # -- commands in a process of their own, which can be killed -----------------------------------------------------------
 
-WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.steps.adjudicate", "label_studio_sdk")
+WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "label_studio_sdk")
 """Loaded once; each command's process is forked from there, so that a kill falls into the work and not the start."""
 
 

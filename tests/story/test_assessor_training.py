@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.judging.exchange.rounds import Wishes
 from annot.publishing.report.terminal import told
-from annot.steps import gold as gold_pairs
-from annot.steps import train
+from annot.steps import pull, push, training
+from annot.steps import training as gold_pairs
 from annot.store import trials
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
@@ -22,12 +23,13 @@ NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
 
 def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    pushed = train.push(study.workspace, assessors=names, dry_run=False, advance=quietly)
-    return tuple([(one.assessor, one.there, one.sent) for one in sent] for sent in (pushed.batches, pushed.feedback))  # type: ignore[return-value]
+    pushed = push.push(study.workspace, round="training", wishes=Wishes(assessor=names), dry_run=False, advance=quietly)
+    rows = [(one.part, (one.assessor, one.there, one.sent)) for one in pushed.projects]
+    return [row for part, row in rows if part == "training"], [row for part, row in rows if part != "training"]
 
 
 def fetch(study: Study) -> tuple[tuple[int, int, int, int], tuple[str, ...]]:
-    pulled = train.pull(study.workspace, advance=quietly)
+    pulled = pull.pull(study.workspace, round="training", advance=quietly)
     (one,) = pulled.assessors
     return (one.assigned, one.judged, one.new, one.changed), pulled.notes
 
@@ -64,8 +66,8 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert "both name the same sensor" in {one.why for one in gold.values()}
 
     # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
-    pushed = train.push(ws, assessors=(), dry_run=False, advance=quietly)
-    assert pushed.batches == ()
+    pushed = push.push(ws, round="training", wishes=Wishes(assessor=()), dry_run=False, advance=quietly)
+    assert pushed.projects == ()
     assert len(pushed.notes) == 2
     add_people(ws, [("a3", False)])
     assert send(study) == ([("a3", 0, 5)], [])
@@ -86,7 +88,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert fetch(study)[0] == (10, 5, 1, 0)
     # Killed in the middle, three times: the next push brings what is missing, and nothing twice.
     for seconds in (0.3, 0.7, 1.1):
-        command(["train", "push", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
+        command(["push", "training", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
     studio.end_what_was_abandoned()
     send(study)
     assert send(study) == ([("a3", 10, 0)], [("a3", 5, 0)])
@@ -136,7 +138,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
         gold_pairs.make(ws, path, dry_run=False)
     assert guarded.value.faults == (f"{' '.join(first)}: grade {gold[first].grade} on record, found {wrong}",)
 
-    (trained,) = train.report(ws).assessors
+    (trained,) = training.report(ws).assessors
     assert (trained.gold, trained.answered, trained.cannot_judge) == (10, 10, 1)
     assert trained.agreement.n_pairs == 9
     assert trained.agreement.figures["percent"].value == pytest.approx(100 * 8 / 9, abs=1e-6)
@@ -144,7 +146,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
     assert trained.planned_too == ()
     assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
-    shown = told("training", found=train.report(ws))
+    shown = told("training", found=training.report(ws))
     assert trained.verdict in shown
     assert "Why not?" in shown
 

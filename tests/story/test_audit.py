@@ -12,17 +12,17 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.records import Asked
-from annot.judging.exchange import audit, auditing
-from annot.judging.exchange.audited_projects import Audited, of_project
-from annot.judging.exchange.connection import connect
+from annot.judging.exchange import audit, findings
+from annot.judging.exchange.findings import Audited, of_project
 from annot.judging.exchange.rounds import own_tasks
+from annot.judging.exchange.servers import connect
 from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.studio_records import PulledTask
-from annot.steps import adjudicate, pull, push
+from annot.steps import pull, push
 from annot.store import projects
 from annot.store.database import open_store
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from command_line import annot, annot_done
 from fixtures_studio import GUARD, Studio
 from studies import Pair, Study, address_of, make_study, quietly
@@ -35,15 +35,15 @@ pytestmark = pytest.mark.studio
 def settled(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Judged by both, with changed minds, and settled."""
     study = make_study(tmp_path_factory.mktemp("audit") / "study", studio, name="audited", per_method=3)
-    push.push(study.workspace, dry_run=False, advance=quietly)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     ids = {name: study.judge(name, grades_of(name, study.planned()[name])) for name in ("a1", "a2")}
     first = study.planned()["a1"][0]
     with study.as_person("a1") as person:
         person.change_annotation(ids["a1"][first], write_result({}, grade=3))
-    pull.pull(study.workspace, advance=quietly)
-    adjudicate.push(study.workspace, dry_run=False, advance=quietly)
+    pull.pull(study.workspace, round="judging", advance=quietly)
+    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
     study.judge("j1", dict.fromkeys(disputed(study), 2), "adjudicate")
-    adjudicate.pull(study.workspace, advance=quietly)
+    pull.pull(study.workspace, round="adjudication", advance=quietly)
     return study
 
 
@@ -95,7 +95,7 @@ def test_every_change_of_what_a_task_shows_is_seen(settled: Study) -> None:
             own = {round: own_tasks(session, round, every[round].assessor) for round in ("judge", "adjudicate")}
         pulled = {round: gateway.pull(every[round].remote_id) for round in own}
 
-        def changed(round: Round, tasks: Sequence[PulledTask]) -> tuple[str, ...]:
+        def changed(round: StoredRound, tasks: Sequence[PulledTask]) -> tuple[str, ...]:
             return changed_tasks(ws, store, every[round], tasks, own[round])
 
         for round, tasks in pulled.items():
@@ -123,10 +123,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     # Another account from now on, as the lead says: what the person answered under the first one stays theirs.
     another = settled.studio.account("audited-another")
     annot_done("assessor", "change", "a2", "--account", another.email, folder=settled.folder)
-    push.push(settled.workspace, dry_run=False, advance=quietly)
+    push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
     assert found(settled) == {}
     annot_done("assessor", "change", "a2", "--account", address_of("a2"), folder=settled.folder)
-    push.push(settled.workspace, dry_run=False, advance=quietly)
+    push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
     said = annot_done("check", "server", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "nothing found" in said
@@ -197,7 +197,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "set back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
-    assert kinds["project set back"] == [f"a1: {auditing.SET_BACK.what}: {changed}"]
+    assert kinds["project set back"] == [f"a1: {findings.SET_BACK.what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("check", "server", "--json", folder=settled.folder)
     assert result.exit_code == 1

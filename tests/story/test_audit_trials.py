@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from annot.judging.exchange import audit
+from annot.judging.exchange.rounds import Wishes
 from annot.labelstudio.annotations import write_result
-from annot.steps import gold, substudy, train
-from annot.store.projects import Round
+from annot.steps import pull, push, substudy
+from annot.steps import training as gold_pairs
+from annot.store.projects import StoredRound
 from command_line import annot_done
 from complete_study import http
 from fixtures_studio import Studio
@@ -26,13 +28,13 @@ def found(study: Study) -> dict[str, list[str]]:
     return kinds
 
 
-def answer_all(study: Study, name: str, round: Round) -> None:
+def answer_all(study: Study, name: str, round: StoredRound) -> None:
     """The person gives grade 3 to everything that is open."""
     open_tasks = [task for task in study.on_server(name, round) if not task["annotations"]]
     study.judge(name, {tuple(task["data"]["pair_id"].split("/")): 3 for task in open_tasks}, round)
 
 
-def change_task(study: Study, name: str, round: Round, **changed: str) -> None:
+def change_task(study: Study, name: str, round: StoredRound, **changed: str) -> None:
     """Somebody changes what the person's last task shows."""
     task = study.as_exported(name, round)[-1]
     assert {**task["data"], **changed} != task["data"]
@@ -43,37 +45,37 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     study, _ = settled_study(tmp_path / "study", studio, name="audited-trials", per_method=3)
     ws = study.workspace
     add_people(ws, [("a3", False)])
-    gold.make(ws.replaced("training", per_facet=2), None, dry_run=False)
-    train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
+    gold_pairs.make(ws.replaced("training", per_facet=2), None, dry_run=False)
+    push.push(ws, round="training", wishes=Wishes(assessor=("a3",)), dry_run=False, advance=quietly)
     for _ in range(2):
         answer_all(study, "a3", "train")
-        train.pull(ws, advance=quietly)
-        train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
+        pull.pull(ws, round="training", advance=quietly)
+        push.push(ws, round="training", wishes=Wishes(assessor=("a3",)), dry_run=False, advance=quietly)
     substudy.draw(ws, assessor="j1", queries=1, candidates=2, dry_run=False)
-    substudy.push(ws, view="abstract", texts=None, dry_run=False, advance=quietly)
+    push.push(ws, round="substudy", wishes=Wishes(view="abstract"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-abstract")
-    substudy.pull(ws, view="abstract", advance=quietly)
+    pull.pull(ws, round="substudy", wishes=Wishes(view="abstract"), advance=quietly)
     table = study.folder / "substudy" / "full-texts.tsv"
     papers = [line.partition("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     rows = ["paper_id\twhere", *(f"{paper}\tshelf {at}" for at, paper in enumerate(papers))]
     table.write_text("\n".join(rows), encoding="utf-8")
-    substudy.push(ws, view="full", texts=None, dry_run=False, advance=quietly)
+    push.push(ws, round="substudy", wishes=Wishes(view="full"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-full")
-    substudy.pull(ws, view="full", advance=quietly)
+    pull.pull(ws, round="substudy", wishes=Wishes(view="full"), advance=quietly)
     assert len(study.on_server("a3", "train-feedback")) == 4
     assert found(study) == {}
     # Another account, as the lead says, in the middle of the training.
     annot_done(
         "assessor", "change", "a3", "--account", study.studio.account("trials-another").email, folder=study.folder
     )
-    train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
+    push.push(ws, round="training", wishes=Wishes(assessor=("a3",)), dry_run=False, advance=quietly)
     assert found(study) == {}
 
-    training, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")
+    trained, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")
     with studio.gateway() as administrator:
-        administrator.annotate(training[0]["id"], write_result({}, grade=0), lead_time=9.0)
+        administrator.annotate(trained[0]["id"], write_result({}, grade=0), lead_time=9.0)
         administrator.change_annotation(abstracts[0]["annotations"][0]["id"], write_result({}, grade=0))
-        administrator.delete_annotation(training[1]["annotations"][0]["id"])
+        administrator.delete_annotation(trained[1]["annotations"][0]["id"])
     http(study, "DELETE", f"/api/tasks/{abstracts[1]['id']}/")
     (project,) = study.projects("substudy-abstract")["j1"]
     http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
@@ -96,5 +98,5 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
         ],
     }
     http(study, "DELETE", f"/api/projects/{study.projects('train')['a3'][0]}/")
-    lost = f"{len(training)} answer(s) on record are no longer on the server"
+    lost = f"{len(trained)} answer(s) on record are no longer on the server"
     assert found(study)["project gone"] == [f"a3: their project is gone from the server (training); {lost}"]

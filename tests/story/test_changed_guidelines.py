@@ -27,13 +27,13 @@ pytestmark = pytest.mark.studio
 
 def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", studio, name="guided", per_method=4)
-    push.push(study.workspace, dry_run=False, advance=quietly)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     of_method = [pair for pair in pairs if pair[0].endswith("method")]
     early, late = of_method[:5], [pair for pair in pairs if pair not in of_method[:5]]
     study.judge("a2", {pair: at % 4 for at, pair in enumerate(early)})
     ids = study.judge("a1", {pair: at % 4 for at, pair in enumerate(early)})
-    pull.pull(study.workspace, advance=quietly)
+    pull.pull(study.workspace, round="judging", advance=quietly)
     assert "no guidelines were changed" in annot_done("agreement", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
     text = guidelines.read(study.workspace, "method").text
@@ -67,7 +67,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     open_of_method = len(of_method) - len(early)
     assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
-    pull.pull(study.workspace, advance=quietly)
+    pull.pull(study.workspace, round="judging", advance=quietly)
     assert not opens()
     annot_done("push", folder=study.folder)
     assert not opens(), "the same instructions"
@@ -78,7 +78,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     # By the new version the two agree on every second pair.
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(late)})
     study.judge("a2", {pair: (at + at % 2) % 4 for at, pair in enumerate(late)})
-    pull.pull(study.workspace, advance=quietly)
+    pull.pull(study.workspace, round="judging", advance=quietly)
     found = annot_done("agreement", "guidelines", "--json", folder=study.folder).data
     assert [(version["facet"], version["number"], version["why"]) for version in found] == [
         ("method", 1, None),

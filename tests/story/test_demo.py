@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from annot.demo import whole_way as demo
-from annot.judging.exchange.whose_server import studio_folder
+from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio import server
 from annot.store import judgements
 from annot.store import projects as tasks

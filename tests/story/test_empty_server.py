@@ -64,10 +64,10 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
     study.judge("a2", {pair: (at + (at < 2)) % 4 for at, pair in enumerate(pairs[:half])})
     annot_done("pull", folder=study.folder)
-    annot_done("adjudicate", "push", folder=study.folder)
+    annot_done("push", "adjudication", folder=study.folder)
     first_dispute, second_dispute = in_dispute(study)
     study.judge("j1", {first_dispute: 2}, "adjudicate")
-    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("pull", "adjudication", folder=study.folder)
     annot_done("return", *pairs[3], "--to", "a1", "--why", "Read it again.", folder=study.folder)
     before = counting(study)
     study.judge("a2", {pairs[half]: 0})
@@ -98,9 +98,9 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         pulled = annot_done("pull", "--json", folder=folder).data["assessors"]
         assert [(one["new"], one["changed"], one["lost"]) for one in pulled] == [(0, 0, 0)] * 2
         assert counting(restored) == before
-        decided = annot_done("adjudicate", "push", "--json", folder=folder)
+        decided = annot_done("push", "adjudication", "--json", folder=folder)
         assert sent(decided) == {"j1": (0, 1, 1)}
-        annot_done("adjudicate", "pull", folder=folder)
+        annot_done("pull", "adjudication", folder=folder)
         assert counting(restored) == before
         assert sent(annot_done("push", "--json", folder=folder)) == {"a1": (1, 0, n), "a2": (n - half, 0, half)}
         assert annot_done("check", "server", "--json", folder=folder).data["server"]["findings"] == []
@@ -114,7 +114,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         restored.judge("a1", {(*pairs[3], "2"): 3})
         restored.judge("j1", {second_dispute: 1}, "adjudicate")
         annot_done("pull", folder=folder)
-        annot_done("adjudicate", "pull", folder=folder)
+        annot_done("pull", "adjudication", folder=folder)
         added = {(*pair, "a2"): at % 4 for at, pair in enumerate(pairs) if at >= half}
         assert counting(restored) == before | added | {(*second_dispute, "j1"): 1}
         annot_done("qrels", folder=folder)

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from annot.base.records import Query
 from annot.corpus.facets.query_sentences import facet_sentences
+from annot.judging.exchange import audit
+from annot.judging.exchange.rounds import Wishes
+from annot.judging.rounds.labels import PulledLabels
 from annot.labelstudio.accounts import read_passwords
 from annot.steps import assessor as assessors
-from annot.steps import audit, push
-from annot.steps import facets_corrections as corrections
+from annot.steps import pull, push
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import read_queries
@@ -28,13 +30,15 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    sent, _notes = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
-    return [(one.assessor, one.there, one.sent) for one in sent]
+    wishes = Wishes(assessor=names)
+    pushed = push.push(study.workspace, round="labels", wishes=wishes, dry_run=False, advance=quietly)
+    return [(one.assessor, one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
-    rows, notes, _ = corrections.pull(study.workspace, dry_run=False, advance=quietly)
-    return [(one.assessor, one.answered, one.sentences, one.queries) for one in rows], notes
+    pulled = pull.pull(study.workspace, round="labels", advance=quietly)
+    rows = [one for one in pulled.assessors if isinstance(one, PulledLabels)]
+    return [(one.assessor, one.judged, one.sentences, one.queries) for one in rows], pulled.notes
 
 
 def on_record(ws: Workspace) -> tuple[dict[str, tuple[tuple[str, ...], str]], dict[str, Query]]:
@@ -134,7 +138,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
         put_corrections(session, [FacetLabels("fic0802", tuple(wanted), "corrected", "2000-01-01T00:00:00Z")])
 
     # Assessors get the corrected labels; what comes back after that is told, and not taken.
-    push.push(ws, dry_run=False, advance=quietly)
+    push.push(ws, round="judging", dry_run=False, advance=quietly)
     (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
     assert "a-fixed" not in shown
     with study.as_person("a1") as person:
@@ -190,7 +194,7 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
         "a1: 1 answer(s) of another account are not taken",
         "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
         "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
-        f"a2: the project is gone from {studio.url}; what was pulled of it before holds",
+        "a2: the project is gone from the server; `annot push labels` makes it again, with its open tasks",
     )
     assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
 

@@ -16,8 +16,8 @@ from typing import get_args
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import delivery, gateway, patience
-from annot.steps import adjudicate, pull, push
+from annot.labelstudio import delivery, door, gateway
+from annot.steps import pull, push
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -37,10 +37,12 @@ def on(ws: Workspace, url: str, key: str) -> Workspace:
 
 Step = Callable[[Workspace, str, str], object]
 STEPS: dict[str, Step] = {
-    "push": lambda ws, url, key: push.push(on(ws, url, key), dry_run=False, advance=quietly),
-    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), advance=quietly),
-    "adjudicate push": lambda ws, url, key: adjudicate.push(on(ws, url, key), dry_run=False, advance=quietly),
-    "adjudicate pull": lambda ws, url, key: adjudicate.pull(on(ws, url, key), advance=quietly),
+    "push": lambda ws, url, key: push.push(on(ws, url, key), round="judging", dry_run=False, advance=quietly),
+    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), round="judging", advance=quietly),
+    "push adjudication": lambda ws, url, key: push.push(
+        on(ws, url, key), round="adjudication", dry_run=False, advance=quietly
+    ),
+    "pull adjudication": lambda ws, url, key: pull.pull(on(ws, url, key), round="adjudication", advance=quietly),
 }
 
 
@@ -71,7 +73,7 @@ def stages(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     pulled = judged.copy(folder / "pulled", judged.name)
     STEPS["pull"](pulled.workspace, studio.url, studio.token)
     settled = pulled.copy(folder / "settled", judged.name)
-    STEPS["adjudicate push"](settled.workspace, studio.url, studio.token)
+    STEPS["push adjudication"](settled.workspace, studio.url, studio.token)
     disputed = [tuple(task["data"]["pair_id"].split("/")) for task in settled.on_server("j1", "adjudicate")]
     settled.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     return dict(zip(STEPS, (planned, judged, pulled, settled), strict=True))
@@ -116,7 +118,7 @@ def test_run_again_it_ends_in_the_planned_state(
     with faulty_proxy(studio.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
-                patch.setattr(patience, "PatientClient", impatient_client(plan))
+                patch.setattr(door, "PatientClient", impatient_client(plan))
             step(study.workspace, url, studio.token)
         assert at < len(plan.seen) <= len(requests) + MOST_MORE
     if expected is not None:

@@ -13,8 +13,8 @@ import pytest
 from annot.base.records import Query
 from annot.demo import simulated_people
 from annot.measuring.agreement.tables import TOGETHER
+from annot.pools.pool_design import DesignOverrides
 from annot.steps import (
-    adjudicate,
     agreement,
     corpus,
     evaluate,
@@ -93,8 +93,8 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
 
 
 def draw(ws: Workspace, *, mode: str, without: tuple[str, ...] | None = None) -> None:
-    asked = {"mode": mode, "without": without}
-    pool.build(ws, asked=asked, redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
+    overrides = DesignOverrides(mode=mode, without=without)
+    pool.build(ws, overrides=overrides, redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -107,9 +107,9 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     ws = drawn.ws
     add_people(ws, PEOPLE)
     plan.make(ws, queries=JUDGED, shares={}, seed=None, grow=False, dry_run=False)
-    push.push(ws, dry_run=False, advance=quietly)
+    push.push(ws, round="judging", dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    pull.pull(ws, advance=quietly)
+    pull.pull(ws, round="judging", advance=quietly)
     return Study(ws.root, studio)
 
 
@@ -117,9 +117,9 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
 def settled(judged: Study) -> Study:
     """The disputes sent, settled by a simulated adjudicator, pulled."""
     ws = judged.workspace
-    adjudicate.push(ws, dry_run=False, advance=quietly)
+    push.push(ws, round="adjudication", dry_run=False, advance=quietly)
     simulated_people.settle(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    adjudicate.pull(ws, advance=quietly)
+    pull.pull(ws, round="adjudication", advance=quietly)
     return judged
 
 
@@ -238,11 +238,11 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
 
 def test_sending_and_pulling_again_changes_nothing(settled: Study) -> None:
     files = {path: path.read_bytes() for path in settled.workspace.exports.glob("*.jsonl")}
-    pushed = push.push(settled.workspace, dry_run=False, advance=quietly)
-    again = adjudicate.push(settled.workspace, dry_run=False, advance=quietly)
+    pushed = push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
+    again = push.push(settled.workspace, round="adjudication", dry_run=False, advance=quietly)
     assert [(one.sent, one.withdrawn) for one in (*pushed.projects, *again.projects)] == [(0, 0)] * 3
-    pulled = pull.pull(settled.workspace, advance=quietly)
-    rulings = adjudicate.pull(settled.workspace, advance=quietly)
+    pulled = pull.pull(settled.workspace, round="judging", advance=quietly)
+    rulings = pull.pull(settled.workspace, round="adjudication", advance=quietly)
     assert [(one.new, one.changed) for one in (*pulled.assessors, *rulings.assessors)] == [(0, 0)] * 3
     assert {path: path.read_bytes() for path in files} == files
 

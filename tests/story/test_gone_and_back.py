@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from functools import partial
 
 import httpx
 import pytest
-from annot.judging.exchange import connection
+from annot.judging.exchange import servers
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import judgements, projects
+from annot.store import judgements
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from complete_study import (
     Complete,
     annotations_of,
     counting,
-    give_another_account,
     http,
     in_dispute,
     put_back,
@@ -84,15 +81,15 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
 
 def test_a_decision_that_is_gone_is_withdrawn_and_restored_like_a_judgement(complete: Complete, study: Study) -> None:
     http(study, "DELETE", f"/api/projects/{the_project(study, 'j1', 'adjudicate')}/")
-    annot_done("adjudicate", "pull", "--accept-deletions", folder=study.folder)
+    annot_done("pull", "adjudication", "--accept-deletions", folder=study.folder)
     assert counting(study) == {key: grade for key, grade in complete.counting.items() if key[2] != "j1"}
     # What is in dispute again is sent again, and an answer settles it.
-    (sent,) = annot_done("adjudicate", "push", "--json", folder=study.folder).data["projects"]
+    (sent,) = annot_done("push", "adjudication", "--json", folder=study.folder).data["projects"]
     assert (sent["sent"], sent["known"]) == (len(in_dispute(study)), 0)
     study.judge("j1", {in_dispute(study)[0]: 3}, "adjudicate")
-    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("pull", "adjudication", folder=study.folder)
     annot_done("answers", "restore", "--all", "--assessor", "j1", folder=study.folder)
-    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("pull", "adjudication", folder=study.folder)
     assert counting(study) == complete.counting | {(*in_dispute(study)[0], "j1"): 3}
 
 
@@ -115,7 +112,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     assert f"a2: {len(pairs) - half} answer(s), the server has an earlier state" in pulled.stderr
     assert "a1: the server holds 1 answer(s) in an earlier state" in pulled.stderr
     assert counting(study) == complete.counting
-    assert annot("adjudicate", "pull", folder=study.folder).exit_code == 1
+    assert annot("pull", "adjudication", folder=study.folder).exit_code == 1
     # Nobody is asked again for what is answered on record.
     sent = annot_done("push", "--json", folder=study.folder)
     assert [(one["assessor"], one["there"], one["sent"], one["known"]) for one in sent.data["projects"]] == [
@@ -125,7 +122,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     assert f"a2: {len(pairs) - half} task(s) are not sent again" in sent.stderr
     assert f"a2: {len(pairs) - half} of them stood there unanswered" in sent.stderr
     assert len(study.on_server("a2")) == half
-    annot_done("adjudicate", "push", folder=study.folder)
+    annot_done("push", "adjudication", folder=study.folder)
     assert counting(study) == complete.counting
 
     # The server gives the numbers of lost annotations again, to other pairs and people.
@@ -135,7 +132,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     changed = study.judge("a1", {study.planned()["a1"][0]: 3, study.planned()["a1"][1]: 3})
     assert {str(annotation) for annotation in changed.values()} & lost
     assert annot("pull", folder=study.folder).exit_code == 1
-    assert annot("adjudicate", "pull", folder=study.folder).exit_code == 1
+    assert annot("pull", "adjudication", folder=study.folder).exit_code == 1
     assert counting(study) == complete.counting | {(*pair, "a1"): 3 for pair in changed}
 
 
@@ -165,27 +162,6 @@ def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
         return [one for one in judgements.read_sourced(session) if one.record.assessor == name]
 
 
-def test_answers_of_an_older_database_count_on_whatever_becomes_of_account_and_name(
-    complete: Complete, study: Study
-) -> None:
-    """Older records have the account in the payload alone, and do not know when a project was made."""
-    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        for table in ("judgement", "adjudication"):
-            connection.execute(f"DROP TRIGGER {table}_no_update")
-            connection.execute(f"UPDATE {table} SET account = NULL, changed_at = NULL")
-        connection.execute("UPDATE project SET created = NULL")
-    settings = study.folder / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace('name = "evidence"', 'name = "renamed"'))
-    give_another_account(study, "a1")
-    before = len(study.listed_projects())
-    for words in (["pull"], ["push"], ["pull"], ["adjudicate", "push"], ["adjudicate", "pull"]):
-        annot_done(*words, folder=study.folder)
-        assert counting(study) == complete.counting
-    assert len(study.listed_projects()) == before
-    with open_store(study.workspace.database_url) as store, store.read() as session:
-        assert all(project.created for project in projects.read_projects(session))
-
-
 class Short(httpx.HTTPTransport):
     """The real server, seen through answers that lack the first tasks and count what they have."""
 
@@ -206,7 +182,7 @@ def test_a_listing_that_is_short_takes_nothing_away(
     complete: Complete, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(connection, "Gateway", partial(Gateway, transport=Short()))
+        patch.setattr(servers, "Gateway", partial(Gateway, transport=Short()))
         pulled = annot("pull", folder=study.folder)
         assert pulled.exit_code == 1
         assert "annot: 6 answer(s) that counted are not on the server" in pulled.stderr
@@ -226,14 +202,14 @@ def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Comp
 
     before = {project["id"] for project in study.listed_projects()}
     with study.studio.gateway() as gateway:
-        twins = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
+        duplicates = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
         other = gateway.create_project(spec("evidence/judge/a11"))
     annot_done("pull", folder=study.folder)
     pushed = annot_done("push", folder=study.folder)
     assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
     there = {project["id"] for project in study.listed_projects()}
     assert there == before | {other}
-    assert not there & set(twins)
+    assert not there & set(duplicates)
     assert "removed" not in annot_done("push", folder=study.folder).stderr
     assert counting(study) == complete.counting
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from annot.steps import adjudicate, pull, push
+from annot.judging.exchange.rounds import Wishes
+from annot.steps import pull, push
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio
 from studies import KILLED, Pair, Study, command, make_study, quietly
@@ -34,10 +35,10 @@ def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
 def judged(planned: Study, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Pushed, 12 pairs judged by both and pulled; then 5 more, 4 changed, 2 deleted, none of which is pulled."""
     study = planned.copy(tmp_path_factory.mktemp("judged") / "judged", "judged")
-    push.push(study.workspace, dry_run=False, advance=quietly)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     ids = {name: study.judge(name, grades_of(name, pairs[:12])) for name in ("a1", "a2")}
-    pull.pull(study.workspace, advance=quietly)
+    pull.pull(study.workspace, round="judging", advance=quietly)
     for name in ("a1", "a2"):
         study.judge(name, grades_of(name, pairs[12:17]))
         with study.as_person(name) as person:
@@ -83,7 +84,7 @@ def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int,
     pytest.fail(f"{done} of {int(TRIES * kills)} runs were killed, expected {kills}")
 
 
-def assert_each_task_once(study: Study, round: Round, expected: dict[str, list[Pair]]) -> None:
+def assert_each_task_once(study: Study, round: StoredRound, expected: dict[str, list[Pair]]) -> None:
     projects = study.projects(round)
     assert projects.keys() == expected.keys()
     for name, pairs in expected.items():
@@ -97,7 +98,7 @@ def assert_each_task_once(study: Study, round: Round, expected: dict[str, list[P
 def test_a_push_killed_at_any_moment_sends_each_task_once(planned: Study, tmp_path: Path) -> None:
     expected = planned.planned()
     for study in killed(planned, tmp_path, ["push"], batch_size=8, kills=PUSH_KILLS):
-        again = push.push(study.workspace, dry_run=False, advance=quietly)
+        again = push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
         assert [one.planned for one in again.projects] == [len(pairs) for pairs in expected.values()]
         assert_each_task_once(study, "judge", expected)
 
@@ -112,15 +113,15 @@ def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tm
     assert new != old
     for study in studies:
         assert exported(study) in (old, new)
-        pull.pull(study.workspace, accept_deletions=True, advance=quietly)
+        pull.pull(study.workspace, round="judging", wishes=Wishes(accept_deletions=True), advance=quietly)
         assert exported(study) == new
         assert history(study.workspace) == expected
 
 
 def test_an_adjudication_push_killed_at_any_moment_sends_each_dispute_once(judged: Study, tmp_path: Path) -> None:
     disputed = [pair for at, pair in enumerate(judged.planned()["a1"][:12]) if at % 2 == 0]
-    for study in killed(judged, tmp_path, ["adjudicate", "push"], batch_size=2, kills=OTHER_KILLS):
-        adjudicate.push(study.workspace, dry_run=False, advance=quietly)
+    for study in killed(judged, tmp_path, ["push", "adjudication"], batch_size=2, kills=OTHER_KILLS):
+        push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
         assert_each_task_once(study, "adjudicate", {"j1": disputed})
 
 

@@ -72,7 +72,7 @@ class Lead:
     def state(self) -> tuple[str, str]:
         """What is on record of the study: what was decided and answered, and what was made of it."""
         root = self.study.folder
-        names = ("ledger.jsonl", "made.json", "pools/plan.jsonl", "corpus/manifest.json", "exports/qrels.txt")
+        names = ("made.json", "pools/plan.jsonl", "corpus/manifest.json", "exports/qrels.txt")
         files = [root / name for name in names]
         on_server = self.study.projects() if (root / ".annot" / "studio").exists() else {}
         text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
@@ -102,7 +102,7 @@ class Lead:
             rate(self.study.folder / "queries.csv")
         if command == "annot pull":
             self.judge()
-        if command == "annot adjudicate pull":
+        if command == "annot pull adjudication":
             self.settle()
         if command == "annot datasheet" and "answered" in why:
             (self.study.folder / "datasheet.toml").write_text(answered(), encoding="utf-8")

@@ -208,7 +208,7 @@ def test_the_account_of_a_person_with_answers_changes_by_its_own_command(study: 
     push(copied)
     pair: Pair = tuple(sequence(copied, "a3")[0].split("/"))
     copied.judge("a3", {pair: 2})
-    pull.pull(copied.workspace, advance=quietly)
+    pull.pull(copied.workspace, round="judging", advance=quietly)
     before = snapshot(copied.folder)
     refused = annot("assessor", "add", "a3", "--account", "a3-new@story.example.org", folder=copied.folder)
     assert refused.exit_code == 2

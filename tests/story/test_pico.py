@@ -11,11 +11,11 @@ from annot.base.errors import InputError
 from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import controls
 from annot.publishing.release.questions import answer_sheet, questions
-from annot.steps import adjudicate, corpus, facets, plan, pull, push, qrels, query, release, report
+from annot.steps import corpus, facets, plan, pull, push, qrels, query, release, report
 from annot.steps.init import init
 from annot.store import facet_labels
 from annot.store.database import open_store
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from fixtures_studio import Studio
@@ -121,14 +121,14 @@ def settled(planned: Study) -> Study:
     ws = planned.workspace
     for page, says in PAGES.items():
         write_file(ws.root / "guidelines" / f"{page}.md", f"# {page}\n\n{says}\n\nGrade 3: the same.\n")
-    push.push(ws, dry_run=False, advance=quietly)
+    push.push(ws, round="judging", dry_run=False, advance=quietly)
     planned.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs(planned))})
     planned.judge("a2", {pair: at % 4 if at % 3 else (at + 1) % 4 for at, pair in enumerate(pairs(planned))})
-    pull.pull(ws, advance=quietly)
-    adjudicate.push(ws, dry_run=False, advance=quietly)
+    pull.pull(ws, round="judging", advance=quietly)
+    push.push(ws, round="adjudication", dry_run=False, advance=quietly)
     disputed = [pair for at, pair in enumerate(pairs(planned)) if not at % 3]
     planned.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
-    adjudicate.pull(ws, advance=quietly)
+    pull.pull(ws, round="adjudication", advance=quietly)
     return planned
 
 
@@ -159,7 +159,7 @@ def test_a_facet_without_guidelines_says_where_to_write_them(study: Study) -> No
 
 def test_the_screens_offer_the_labels_and_the_tasks_carry_them(settled: Study) -> None:
     listed = {project["id"]: project for project in settled.listed_projects()}
-    people: tuple[tuple[str, Round], ...] = (("a1", "judge"), ("a2", "judge"), ("j1", "adjudicate"))
+    people: tuple[tuple[str, StoredRound], ...] = (("a1", "judge"), ("a2", "judge"), ("j1", "adjudicate"))
     for name, phase in people:
         (project,) = settled.projects(phase)[name]
         screen = listed[project]["label_config"]

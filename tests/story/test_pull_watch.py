@@ -13,11 +13,10 @@ import pytest
 from annot.base.errors import StudioError
 from annot.judging.exchange import hints
 from annot.judging.exchange.hints import listening
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.project_verbs import ANSWERED
+from annot.labelstudio.gateway import ANSWERED, Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import pull, push
-from annot.steps.watch import watch
+from annot.steps.pull import watch
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.revisions import GONE
@@ -38,7 +37,7 @@ def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
 def study(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
     """The study of this test alone, sent to the server."""
     sent = planned.copy(tmp_path / "study", request.node.name.removeprefix("test_")[:40])
-    push.push(sent.workspace, dry_run=False, advance=quietly)
+    push.push(sent.workspace, round="judging", dry_run=False, advance=quietly)
     return sent
 
 
@@ -73,7 +72,7 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pull
         coming.pop(0)()
 
     def pulls(seen: Any) -> pull.Pulled:
-        return pull.pull(study.workspace, advance=quietly, seen=seen)
+        return pull.pull(study.workspace, round="judging", advance=quietly, seen=seen)
 
     with suppress(Enough):
         watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append, after=lambda news, trouble: None)
@@ -86,7 +85,7 @@ def news(shown: Sequence[pull.Pulled]) -> list[list[tuple[str, int, int]]]:
 
 
 def assert_a_full_pull_finds_nothing_new(study: Study) -> None:
-    pulled = pull.pull(study.workspace, advance=quietly)
+    pulled = pull.pull(study.workspace, round="judging", advance=quietly)
     assert [(row.new, row.changed) for row in pulled.assessors] == [(0, 0), (0, 0)]
 
 

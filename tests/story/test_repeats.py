@@ -8,10 +8,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.judging.exchange import connection
-from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
+from annot.judging.exchange import servers
+from annot.judging.planning.drawing import FEWEST_BETWEEN
+from annot.judging.rounds import adjudication
 from annot.labelstudio.gateway import Gateway
-from annot.steps import adjudicate, agreement, pull, push, qrels
+from annot.steps import agreement, pull, push, qrels
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -35,7 +36,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         plan = people.read_assignments(session)
     repeats = {name: [one.asked for one in plan if one.assessor == name and one.occasion == 2] for name in ("a1", "a2")}
     assert all(repeats.values())
-    sent = push.push(ws, dry_run=False, advance=quietly)
+    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == Counter(one.assessor for one in plan)
 
     # What the person sees of a repeat is what they saw the first time, but for its place in the sequence.
@@ -60,17 +61,17 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     for name in ("a1", "a2"):
         study.judge(name, {one.asked.pair: 2 for one in plan if one.assessor == name and one.occasion == 1})
         study.judge(name, {(*asked.pair, "2"): 0 if name == "a1" else 2 for asked in repeats[name]})
-    pulled = pull.pull(ws, advance=quietly)
+    pulled = pull.pull(ws, round="judging", advance=quietly)
     assert {one.assessor: (one.assigned, one.judged) for one in pulled.assessors} == {
         one.assessor: (one.planned, one.planned) for one in sent.projects
     }
-    assert pull.pull(ws, advance=quietly).assessors[0].new == 0
+    assert pull.pull(ws, round="judging", advance=quietly).assessors[0].new == 0
 
     with open_store(ws.database_url) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
-    assert adjudicate.parcels_of(ws, open_store(ws.database_url)) == []
+    assert adjudication.outgoing_of(ws, open_store(ws.database_url)) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {
@@ -94,8 +95,8 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     study = make_study(tmp_path / "study", studio, name="plain-keys", per_method=3)
     ws, pairs = study.workspace, study.planned()["a1"]
     with monkeypatch.context() as earlier:
-        earlier.setattr(connection, "Gateway", lambda url, api_key, keys: Gateway(url, api_key))
-        push.push(ws, dry_run=False, advance=quietly)
+        earlier.setattr(servers, "Gateway", lambda url, api_key, keys: Gateway(url, api_key))
+        push.push(ws, round="judging", dry_run=False, advance=quietly)
     plain = ["/".join(pair) for pair in pairs]
     assert [task["data"]["pair_id"] for task in study.as_exported("a1")] == plain
     study.judge("a1", {pairs[0]: 2})
@@ -103,11 +104,11 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     # Deleted, a task is sent again, under a key that says nothing; no other is sent twice.
     with studio.gateway() as gateway:
         gateway.delete_task(study.in_store("a1")[plain[1]])
-    sent = push.push(ws, dry_run=False, advance=quietly)
+    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == {"a1": 1, "a2": 0}
     assert [task["data"]["pair_id"] in plain for task in study.as_exported("a1")] == [True] * (len(pairs) - 1) + [False]
     study.judge("a1", {pairs[1]: 0})
-    pulled = {one.assessor: one.judged for one in pull.pull(ws, advance=quietly).assessors}
+    pulled = {one.assessor: one.judged for one in pull.pull(ws, round="judging", advance=quietly).assessors}
     assert pulled == {"a1": 2, "a2": 0}
     with open_store(ws.database_url) as store, store.read() as session:
         assert {one.asked.pair: one.grade for one in outcome_of(session, ws.settings).judgements} == {
@@ -118,9 +119,9 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
 
 def test_a_database_made_anew_still_reads_the_keys_that_were_sent(studio: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", studio, name="new-secret", per_method=3)
-    push.push(study.workspace, dry_run=False, advance=quietly)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     with open_store(study.workspace.database_url) as store, store.begin() as session:
         session.connection().execute(text("UPDATE task_secret SET secret = '00ff'"))
-    sent = push.push(study.workspace, dry_run=False, advance=quietly)
+    sent = push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     assert [one.sent for one in sent.projects] == [0, 0]
     assert (study.folder / ".annot" / "task-keys").stat().st_mode & 0o077 == 0

@@ -58,9 +58,9 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     disputed, settled, again, agreed, *_, unjudged = pairs = sorted(study.planned()["a1"])
     study.judge("a2", {unjudged: 0})
     annot("pull")
-    assert annot("adjudicate", "push").exit_code == 0
+    assert annot("push", "adjudication").exit_code == 0
     study.judge("j1", {settled: 2}, "adjudicate")
-    annot("adjudicate", "pull")
+    annot("pull", "adjudication")
     before = {task["id"]: task for task in study.on_server("a1")}
     alpha = agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled
 
@@ -88,7 +88,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     page = (study.folder / "exports" / "meeting.md").read_text(encoding="utf-8").splitlines()
     told = [pair for pair in pairs if any(f"({pair[0]})" in line and f"({pair[1]})" in line for line in page)]
     assert told == [pair for pair in pairs if pair not in (disputed, agreed)]
-    withdrawn = annot("adjudicate", "push")
+    withdrawn = annot("push", "adjudication")
     assert "1 unanswered task(s) withdrawn" in withdrawn.stderr
 
     # On the server: one new task each, with the reason and nobody's answer, and the stream shows it next.
@@ -148,11 +148,11 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     annot("push")
     study.answer("a2", next_task(study, "a2")["id"], 3)
     annot("pull")
-    annot("adjudicate", "push")
+    annot("push", "adjudication")
     (waiting,) = [task for task in study.on_server("j1", "adjudicate") if not task["annotations"]]
     assert {waiting["data"]["rating_a"], waiting["data"]["rating_b"]} == {"1 Related", "3 Near-identical"}
     study.judge("j1", {again: 3}, "adjudicate")
-    annot("adjudicate", "pull")
+    annot("pull", "adjudication")
     assert annot("qrels").exit_code == 0
     annot("datasheet")
     told = " ".join((study.folder / "exports" / "datasheet.md").read_text(encoding="utf-8").split())
@@ -166,12 +166,12 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     annot("pull")
     assert annot("status", "--json").data["open"] == 1
     first = {task["id"]: task for task in study.on_server("j1", "adjudicate")}
-    assert annot("adjudicate", "push").exit_code == 0
+    assert annot("push", "adjudication").exit_code == 0
     (once_more,) = [task for task in study.on_server("j1", "adjudicate") if task["id"] not in first]
     assert {once_more["data"]["rating_a"], once_more["data"]["rating_b"]} == {"2 Similar", "3 Near-identical"}
     study.answer("j1", once_more["id"], 0)
-    assert annot("adjudicate", "pull").exit_code == 0
-    assert annot("adjudicate", "push").exit_code == 0
+    assert annot("pull", "adjudication").exit_code == 0
+    assert annot("push", "adjudication").exit_code == 0
     assert len(study.on_server("j1", "adjudicate")) == len(first) + 1
     assert annot("qrels").exit_code == 0
     assert f"{settled[0]} 0 {settled[1]} 0\n" in (study.folder / "exports" / "qrels.txt").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from annot.judging.exchange import audit
-from annot.judging.exchange.whose_server import studio_folder
-from annot.labelstudio import memory, server
+from annot.judging.exchange.servers import studio_folder
+from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
@@ -41,7 +41,7 @@ def with_template(folder: Path, day: int) -> None:
 def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """However much of it others take at the moment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
+        patch.setattr(server, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
         yield
 
 
@@ -95,12 +95,14 @@ def run(study: Study, *typed: str) -> Result:
 def test_each_server_holds_one_person_and_their_project_alone(at: At) -> None:
     first = at("a1")
     for there in (0, 1):
-        labels = annot_done("facets", "push", "a1", "a2", "--json", folder=first.folder).data
+        labels = annot_done(
+            "push", "labels", "--assessor", "a1", "--assessor", "a2", "--json", folder=first.folder
+        ).data
         assert [(row["assessor"], row["there"], row["sent"]) for row in labels] == [
             ("a1", there, 1 - there),
             ("a2", there, 1 - there),
         ]
-    annot_done("facets", "pull", folder=first.folder)
+    annot_done("pull", "labels", folder=first.folder)
     sent = annot_done("push", "--json", folder=first.folder)
     assert [row["assessor"] for row in sent.data["projects"]] == ["a1", "a2"]
     for name in ("a1", "a2"):
@@ -149,12 +151,12 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
 
 def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     first, judge = at("a1"), at("j1")
-    annot_done("adjudicate", "push", folder=first.folder)
+    annot_done("push", "adjudication", folder=first.folder)
     assert list(judge.projects("adjudicate")) == ["j1"]
     assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 1]
     disputed = in_dispute(first)
     judge.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
-    annot_done("adjudicate", "pull", folder=first.folder)
+    annot_done("pull", "adjudication", folder=first.folder)
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
     found = annot_done("check", "server", folder=first.folder)
     assert "nothing found" in found.stdout
@@ -164,12 +166,12 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
 def test_training_goes_to_the_persons_own_server(at: At) -> None:
     first, judge = at("a1"), at("j1")
     annot_done("train", "gold", "--per-facet", "1", folder=first.folder)
-    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    annot_done("push", "training", "--assessor", "j1", folder=first.folder)
     (task,) = judge.on_server("j1", "train")
     judge.judge("j1", {tuple(task["data"]["pair_id"].split("/")): 1}, "train")
-    pulled = annot_done("train", "pull", "--json", folder=first.folder)
+    pulled = annot_done("pull", "training", "--json", folder=first.folder)
     assert [(row["assessor"], row["judged"]) for row in pulled.data["assessors"]] == [("j1", 1)]
-    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    annot_done("push", "training", "--assessor", "j1", folder=first.folder)
     assert len(judge.on_server("j1", "train-feedback")) == 1
     assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
     assert "7 projects" in annot_done("check", "server", folder=first.folder).stdout
@@ -181,7 +183,7 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
     first, second = at("a1"), at("a2")
     there = len(first.listed_projects())
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
-    for command in (("push",), ("pull",), ("adjudicate", "push"), ("check", "server")):
+    for command in (("push",), ("pull",), ("push", "adjudication"), ("check", "server")):
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
         assert "is the server of nobody in this study" in refused.message()
@@ -212,7 +214,7 @@ def test_a_server_elsewhere_is_reached_by_an_address_and_a_token_that_stay_here(
     key = task["data"]["pair_id"]
     with judge.as_person("j1") as person:
         person.change_annotation(task["annotations"][0]["id"], rating("0"))
-    annot_done("adjudicate", "pull", folder=first.folder)
+    annot_done("pull", "adjudication", folder=first.folder)
     assert counting(first) == {**settled, (*key.split("/"), "j1"): 0}
     token = judge.studio.token.encode()
     holding = [path for path in first.folder.rglob("*") if path.is_file() and token in path.read_bytes()]
@@ -238,25 +240,12 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert address_of("a2") not in found.stdout
 
 
-def test_a_lost_database_finds_everybodys_account_on_their_server(at: At) -> None:
-    folder = at("a1").folder
-    for path in folder.glob("annot.db*"):
-        path.unlink()
-    annot_done("init", folder=folder)
-    annot_done("facets", folder=folder)
-    rebuilt = annot_done("rebuild", "--json", folder=folder).data
-    assert (rebuilt["people"], rebuilt["without_account"]) == (list(NAMES), [])
-    annot_done("push", folder=folder)
-    annot_done("pull", folder=folder)
-    assert len(counting(at("a1"))) == 2 * len(at("a1").planned()["a1"])
-
-
 def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
     fill_study(Workspace.open(tmp_path / "study"), per_method=1)
-    monkeypatch.setattr(memory, "MEMINFO", meminfo(tmp_path, available=1_500_000))
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
     assert "3 server(s) to start" in refused.message()

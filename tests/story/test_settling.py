@@ -32,7 +32,7 @@ def judged(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     The second pair is one that the first assessor could not judge, the third one that nobody could.
     """
     study = make_study(tmp_path_factory.mktemp("settling") / "judged", studio, name="settling", per_method=5)
-    push.push(study.workspace, dry_run=False, advance=quietly)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = sorted(study.planned()["a1"])
     first: dict[Pair, int | None] = {pair: (0, 1, 2)[at % 3] for at, pair in enumerate(pairs)}
     second: dict[Pair, int | None] = {pair: (0, 2, 0)[at % 3] for at, pair in enumerate(pairs)}
@@ -52,15 +52,15 @@ def disputed(judged: Study, tmp_path: Path, request: pytest.FixtureRequest) -> S
 
 
 def fetch_judgements(study: Study) -> pull.Pulled:
-    return pull.pull(study.workspace, advance=quietly)
+    return pull.pull(study.workspace, round="judging", advance=quietly)
 
 
 def send(study: Study) -> adjudicate.Pushed:
-    return adjudicate.push(study.workspace, dry_run=False, advance=quietly)
+    return push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
 
 
 def fetch(study: Study) -> adjudicate.Pulled:
-    return adjudicate.pull(study.workspace, advance=quietly)
+    return pull.pull(study.workspace, round="adjudication", advance=quietly)
 
 
 def in_dispute(study: Study) -> list[Pair]:

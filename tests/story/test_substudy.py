@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.judging.exchange.rounds import Wishes
 from annot.publishing.report.terminal import told
-from annot.steps import qrels, substudy
+from annot.steps import pull, push, qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot
 from fixtures_studio import Studio
@@ -19,12 +20,14 @@ pytestmark = pytest.mark.studio
 
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
-    pushed = substudy.push(study.workspace, view=view, texts=texts, dry_run=False, advance=quietly)
+    pushed = push.push(
+        study.workspace, round="substudy", wishes=Wishes(view=view, texts=texts), dry_run=False, advance=quietly
+    )
     return [(one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study, view: str) -> list[tuple[int, int, int, int]]:
-    pulled = substudy.pull(study.workspace, view=view, advance=quietly)
+    pulled = pull.pull(study.workspace, round="substudy", wishes=Wishes(view=view), advance=quietly)
     return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.trec import read_run
-from annot.judging import plan_check
+from annot.judging import plan_on_record
 from annot.pools import replay
 from annot.pools.pooling import MANUAL
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
@@ -81,13 +81,13 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    assert not plan_check.check(ws).faults
+    assert not plan_on_record.check(ws).faults
     new = {name: pairs[len(planned[name]) :] for name, pairs in study.planned().items()}
     expected = {(query, doc) for one in grown.pools for query in one.queries for doc in one.added}
     expected |= {(query, by_hand) for one in grown.pools if one.paper_id == paper_id for query in one.queries}
     assert {doc for _, doc in expected} == {rankings[paper_id][0], rankings[paper_id][2], by_hand}
     assert {*new["a1"]} == {*new["a2"]} == expected
-    sent = push.push(ws, dry_run=False, advance=quietly)
+    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == {"a1": len(expected), "a2": len(expected)}
     for name, tasks in before.items():
         there = study.on_server(name)
@@ -99,7 +99,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
         assert MANUAL not in told
         assert REASON not in told
         study.judge(name, {pair: 3 if pair[1] == rankings[paper_id][0] else 0 for pair in new[name]})
-    pull.pull(ws, advance=quietly)
+    pull.pull(ws, round="judging", advance=quietly)
     written = qrels.write(ws, partial=False)
     assert any(f"{len(expected)} with version 2 ({METHOD}) or later" in note for note in written.notes)
     lines = set(ws.qrels.read_text().splitlines())
@@ -116,7 +116,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     assert now == pytest.approx(evaluated(ws))
     assert now != pytest.approx(printed)
     # The second day: nothing is sent, added or changed.
-    again = push.push(ws, dry_run=False, advance=quietly)
+    again = push.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.sent for one in again.projects} == {0}
     assert top_up(ws, file, grow=False).version is None
     origins = {entry["drawn"]["method"] for entry in pooled(study)[paper_id][len(pools[paper_id]) :]}

@@ -10,9 +10,9 @@ import pytest
 from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
-from annot.ranking.methods import Bench, rank_pool
+from annot.ranking.methods import RankingInputs, rank_pool
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.systems.terms import TermSystem
 from annot.ranking.wordvectors import WordVectors
 from annot.store.database import open_store
@@ -20,7 +20,7 @@ from annot.store.queries import read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done
-from indexed import bench_of, decomposed
+from indexed import decomposed, inputs_of
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -38,9 +38,9 @@ def papers() -> list[Paper]:
 
 
 @pytest.fixture(scope="module")
-def bench(papers: list[Paper]) -> Bench:
+def inputs(papers: list[Paper]) -> RankingInputs:
     rng = np.random.default_rng(4)
-    made = bench_of(papers)
+    made = inputs_of(papers)
     words = tuple(made.corpus.tokens("words").to_pylist())
     made.word_vectors = WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
     made.vectors["lsa"] = decomposed(made.corpus, dimensions=6, iterations=40)
@@ -49,17 +49,17 @@ def bench(papers: list[Paper]) -> Bench:
 
 @pytest.mark.parametrize("system", TERM_SYSTEMS, ids=lambda system: system.name)
 def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
-    bench: Bench, papers: list[Paper], system: TermSystem
+    inputs: RankingInputs, papers: list[Paper], system: TermSystem
 ) -> None:
     documents = tuple(paper.paper_id for paper in papers[1:])
     topic = PooledQuery("p00-method", "p00", "method", (1,), whole=False, doc_ids=documents)
-    found = system.rank(SimpleNamespace(topics=[topic], bench=bench)).rankings["p00-method"]
+    found = system.rank(SimpleNamespace(topics=[topic], ranking_inputs=inputs)).rankings["p00-method"]
     sentences = range(len(papers[0].sentences)) if system.name.startswith("whole_") else (1,)
     formula = system.name.replace("whole_", "fabs_")
-    assert found == rank_pool(bench, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)
+    assert found == rank_pool(inputs, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)
 
 
-def test_an_lsa_query_is_folded_in_as_scikit_learn_does(bench: Bench, papers: list[Paper]) -> None:
+def test_an_lsa_query_is_folded_in_as_scikit_learn_does(inputs: RankingInputs, papers: list[Paper]) -> None:
     vectoriser = TfidfVectorizer()
     matrix = vectoriser.fit_transform(" ".join(paper.sentences) for paper in papers)
     svd = TruncatedSVD(6, n_iter=40, random_state=1)
@@ -67,7 +67,7 @@ def test_an_lsa_query_is_folded_in_as_scikit_learn_does(bench: Bench, papers: li
     query = svd.transform(vectoriser.transform([papers[0].sentences[1]]))[0]
     cosines = documents @ query / np.linalg.norm(documents, axis=1) / np.linalg.norm(query)
     ids = [paper.paper_id for paper in papers[1:]]
-    found = rank_pool(bench, baseline="lsa", paper_id="p00", sentences=[1], doc_ids=ids)
+    found = rank_pool(inputs, baseline="lsa", paper_id="p00", sentences=[1], doc_ids=ids)
     assert {doc.doc_id: doc.score for doc in found} == pytest.approx(dict(zip(ids, cosines[1:], strict=True)), abs=2e-4)
 
 

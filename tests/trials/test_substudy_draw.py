@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
-from annot.judging.trials.sequence import Pair, query_by_query
 from annot.judging.trials.substudy import draw
+from annot.judging.trials.training import Pair, query_by_query
 
 FACETS = ("background", "method")
 PERCENT, KAPPA = 0.73, 0.63

@@ -54,16 +54,9 @@ USUAL = {
     "trace": "fic0407-background fic0101",
     "run matches": "mine fic0407-background fic0101",
     "answers restore": "--all",
-    "facets push": " ".join(["a1", *DOWN]),
-    "facets pull": " ".join(DOWN),
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),
-    "adjudicate push": " ".join(DOWN),
-    "adjudicate pull": " ".join(DOWN),
-    "train pull": " ".join(DOWN),
     "substudy draw": "--assessor j1",
-    "substudy push": "--view abstract",
-    "substudy pull": f"--view abstract {' '.join(DOWN)}",
 }
 """What is typed after a command where nothing but the workspace is wrong."""
 

@@ -345,10 +345,6 @@ WRONG: dict[str, Wrong] = {
         "settled",
         write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
     ),
-    "train push: no gold": Wrong("train push", "", ("no gold pairs", "annot train gold"), "settled"),
-    "train pull: a server that is not there": Wrong(
-        "train pull", " ".join(DOWN), ("no server answers at",), "settled", exit_code=3
-    ),
     "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
@@ -374,5 +370,69 @@ WRONG: dict[str, Wrong] = {
         "fic0407-background fic9999 --assessor a1",
         ("a1: no answer to fic0407-background fic9999", "annot answers list"),
         "judged",
+    ),
+    "adjudicate: no verb": Wrong("push", "adjudication now", ("unexpected extra argument",), "judged"),
+    "push adjudication: no judgements": Wrong("push", " ".join(["adjudication", *DOWN]), ("no judgements",), "planned"),
+    "push adjudication: server down": Wrong(
+        "push", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "push adjudication: a template with a wrong tag": Wrong(
+        "push",
+        " ".join(["adjudication", *DOWN]),
+        ("templates/adjudicate.xml.j2:1:",),
+        "judged",
+        write("templates/adjudicate.xml.j2", "{% if %}"),
+    ),
+    "push adjudication: no adjudicator": Wrong(
+        "push",
+        " ".join(["adjudication", *DOWN]),
+        ("adjudicator", "annot assessor add"),
+        "judged",
+        sql("UPDATE assessor SET adjudicator = 0"),
+    ),
+    "pull adjudication: server down": Wrong(
+        "pull", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "push substudy: nothing is drawn": Wrong(
+        "push", "substudy --view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
+    ),
+    "push substudy: unknown view": Wrong("push", "substudy --view fulll", ("did you mean 'full'?",), "settled"),
+    "pull substudy: unknown view": Wrong("pull", "substudy --view both", ("view 'both': not known",), "settled"),
+    "push labels: an unknown person": Wrong(
+        "push", " ".join(["labels", "--assessor", "a7", *DOWN]), ("assessor 'a7': not known",), "planned"
+    ),
+    "push labels: server down": Wrong(
+        "push",
+        " ".join(["labels", "--assessor", "a1", *DOWN]),
+        (f"no server answers at {NOWHERE}",),
+        "planned",
+        exit_code=3,
+    ),
+    "push labels: a label that is not the study's": Wrong(
+        "push",
+        " ".join(["labels", "--assessor", "a1", *DOWN]),
+        ("sentences are labelled", "annot facets"),
+        "planned",
+        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
+    ),
+    "pull labels: server down": Wrong(
+        "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "push labels: nobody is named": Wrong("push", "labels", ("nobody is named", "--assessor NAME"), "planned"),
+    "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
+    "push: an option of another round": Wrong(
+        "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
+    ),
+    "pull: an option of one round": Wrong(
+        "pull", "--view full", ("--view is not for `annot pull`", "`annot pull substudy`"), "planned"
+    ),
+    "pull: an option of another round": Wrong(
+        "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"
+    ),
+    "pull: watched, and a round": Wrong("pull", "training --watch", ("leave round",), "planned"),
+    "push substudy: no view": Wrong("push", "substudy", ("needs its view", "--view full"), "settled"),
+    "push training: no gold": Wrong("push", "training", ("no gold pairs", "annot train gold"), "settled"),
+    "pull training: a server that is not there": Wrong(
+        "pull", " ".join(["training", *DOWN]), ("no server answers at",), "settled", exit_code=3
     ),
 }

@@ -24,7 +24,4 @@ WRONG: dict[str, Wrong] = {
     "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
     "check: a part that is none": Wrong("check", "pool", ("'pool' is not one of", "'pools'")),
     "check: a release of the plan": Wrong("check", "plan --release out", ("--release: found with 'plan'",)),
-    "migrate: an option that is none": Wrong("migrate", "--to 3", ("No such option: --to",)),
-    "rebuild: a study that is there": Wrong("rebuild", "", ("holds a plan", "annot restore"), "planned"),
-    "rebuild: no plan": Wrong("rebuild", "", ("plan.jsonl: not there",), "pooled"),
 }

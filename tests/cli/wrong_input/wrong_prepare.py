@@ -7,7 +7,7 @@ from pathlib import Path
 from annot.corpus.facets.crf import train
 from annot.corpus.facets.training import LabelledAbstract
 from spoiling import both, judgements_with, labelled_with, replace, sql, write
-from wrong import DOWN, NOWHERE, Wrong
+from wrong import Wrong
 
 
 def small_model(folder: Path) -> None:
@@ -289,22 +289,6 @@ WRONG: dict[str, Wrong] = {
         ("gone: not in the corpus", "annot corpus add"),
         "queried",
         sql("UPDATE query SET paper_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
-    ),
-    "facets push: an unknown person": Wrong(
-        "facets push", " ".join(["a7", *DOWN]), ("assessor 'a7': not known",), "planned"
-    ),
-    "facets push: server down": Wrong(
-        "facets push", " ".join(["a1", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
-    ),
-    "facets push: a label that is not the study's": Wrong(
-        "facets push",
-        " ".join(["a1", *DOWN]),
-        ("sentences are labelled", "annot facets"),
-        "planned",
-        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
-    ),
-    "facets pull: server down": Wrong(
-        "facets pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
     "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),

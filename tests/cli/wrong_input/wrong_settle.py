@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spoiling import sql, write
-from wrong import DOWN, NOWHERE, Wrong
+from spoiling import write
+from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
@@ -23,28 +23,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
-    ),
-    "adjudicate: no verb": Wrong("adjudicate push", "now", ("unexpected extra argument",), "judged"),
-    "adjudicate push: no judgements": Wrong("adjudicate push", " ".join(DOWN), ("no judgements",), "planned"),
-    "adjudicate push: server down": Wrong(
-        "adjudicate push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
-    ),
-    "adjudicate push: a template with a wrong tag": Wrong(
-        "adjudicate push",
-        " ".join(DOWN),
-        ("templates/adjudicate.xml.j2:1:",),
-        "judged",
-        write("templates/adjudicate.xml.j2", "{% if %}"),
-    ),
-    "adjudicate push: no adjudicator": Wrong(
-        "adjudicate push",
-        " ".join(DOWN),
-        ("adjudicator", "annot assessor add"),
-        "judged",
-        sql("UPDATE assessor SET adjudicator = 0"),
-    ),
-    "adjudicate pull: server down": Wrong(
-        "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
     ),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
@@ -72,11 +50,6 @@ WRONG: dict[str, Wrong] = {
         ("the sub-study cannot be drawn", "expected 90", "--queries"),
         "settled",
     ),
-    "substudy push: nothing is drawn": Wrong(
-        "substudy push", "--view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
-    ),
-    "substudy push: unknown view": Wrong("substudy push", "--view fulll", ("did you mean 'full'?",), "settled"),
-    "substudy pull: unknown view": Wrong("substudy pull", "--view both", ("view 'both': not known",), "settled"),
     "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
     "return: not their pair": Wrong(
         "return",

@@ -31,7 +31,7 @@ from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.formats.faults import Faults
 from annot.formats.query_papers import QUERY_PAPERS_FILE
 from annot.formats.trec import read_qrels, read_run
-from annot.study.given_files import given_text
+from annot.study.workspace import given_text
 
 EVERYTHING = "together"
 """The facet of queries that have none."""

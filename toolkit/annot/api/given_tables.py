@@ -15,7 +15,7 @@ from annot.base.templating import counted
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import NAMES
 from annot.formats.query_papers import QUERY_PAPERS_FILE, read_query_papers
-from annot.study.given_files import given_text
+from annot.study.workspace import given_text
 
 COLUMNS = {
     **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -327,3 +328,17 @@ class Qrel(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int
+
+
+WITHOUT_IDS = (
+    (r"^by account .*", "by another account than the planned one"),
+    (r"\baccount \S+,", "another account,"),
+    (r"\bannotation \d+", "a later annotation"),
+)
+
+
+def without_ids(flag: str) -> str:
+    """The flag without the server's ids of accounts and annotations, which stay in the database."""
+    for pattern, words in WITHOUT_IDS:
+        flag = re.sub(pattern, words, flag)
+    return flag

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -236,6 +237,32 @@ def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContext
 
 
 @contextmanager
+def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
+    """A database of an earlier version is brought up first; a backup follows each push, and each pull with news."""
+    from annot.study import backups
+
+    if before_version := backups.bring_up(ws):
+        say(f"the database is of this version now; as it was before: {before_version}")
+    pulls = "pull" in words.split()
+    known = backups.recorded(ws) if pulls else None
+    try:
+        yield
+    finally:
+        if "push" in words.split() or (pulls and backups.recorded(ws) != known):
+            keep_backup(ws, f"after {words}")
+
+
+def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -> None:
+    """Take a backup by itself; one that cannot be taken stops nothing that was done already."""
+    from annot.study import backups
+
+    try:
+        backups.keep_backup(ws, why, apart=apart)
+    except AnnotError as error:
+        say(f"{error.message}; {error.hint}")
+
+
+@contextmanager
 def missed(ws: "Workspace | None") -> Iterator[None]:
     """Say it where a part of the study is missing, in place of what a command says that found nothing."""
     try:
@@ -254,7 +281,7 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
 
     if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
         return
-    from annot.judging.stage_facts import next_of
+    from annot.judging.stage import next_of
     from annot.study.workspace import Workspace
 
     try:
@@ -268,7 +295,7 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
 def _missing_part(ws: "Workspace | None") -> MissingInput | None:
     if ws is None or ws.looks_whole:
         return None
-    from annot.study.missing_parts import missing_part
+    from annot.study.backups import missing_part
 
     return missing_part(ws)
 
@@ -308,12 +335,9 @@ def _with_shared_options(
         changes = alone and not (given.get("dry_run") or given.get(free_with))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
-        with missed(arguments.get("ws")), limited(processes), alone_in_it:
+        safe = backed_up(arguments["ws"], words) if changes else nullcontext()
+        with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
             answer = function(**arguments)
-            if changes:
-                from annot.judging.ledger import keep_ledger
-
-                keep_ledger(arguments["ws"])
         if answer is not None:
             answer = answer._replace(notes=()) if given["quiet"] else answer
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))

@@ -56,19 +56,20 @@ def pool_build(
     Pools that stand are drawn again as they were, whatever annot.toml says by now. Pairs that were sent or judged never
     leave, and after a push none is added without --grow.
     """
+    from annot.pools.pool_design import DesignOverrides
     from annot.steps import pool as step
 
     with progress("ranking") as advance:
         built = step.build(
             ws.replaced("machine", cluster=cluster),
-            asked={
-                "mode": mode,
-                "per_method": per_method,
-                "ranking_depth": ranking_depth,
-                "methods": tuple(method) if method else None,
-                "without": tuple(without) if without else None,
-                "seed": seed,
-            },
+            overrides=DesignOverrides(
+                mode=mode,
+                per_method=per_method,
+                ranking_depth=ranking_depth,
+                methods=tuple(method) if method else None,
+                without=tuple(without) if without else None,
+                seed=seed,
+            ),
             only=tuple(query or ()),
             redraw=redraw,
             frozen=frozen,

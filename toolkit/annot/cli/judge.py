@@ -18,7 +18,6 @@ from annot.cli.options import (
     setting,
 )
 from annot.cli.output import Answer, progress, table, told
-from annot.cli.pulling import status_page
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -109,27 +108,6 @@ def plan_make(
     return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
 
 
-@command("push", server=True)
-def push(
-    ws: "Workspace",
-    guidelines_changed: Annotated[
-        str | None, option("Send guidelines that have changed, and why they have.", metavar="WHY")
-    ] = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
-
-    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
-    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
-    """
-    from annot.steps import push as step
-
-    with progress("sending tasks") as advance:
-        pushed = step.push(ws, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed)
-    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot push"))
-
-
 @command("status", csv=True)
 def status(
     ws: "Workspace",
@@ -158,7 +136,11 @@ def status(
     from annot.steps import status as step
 
     found = step.status(ws)
-    notes = (f"page: {status_page(ws).write().as_uri()}",) if page else ()
+    notes: tuple[str, ...] = ()
+    if page:
+        from annot.cli.exchange import status_page
+
+        notes = (f"page: {status_page(ws).write().as_uri()}",)
     return Answer(found, told("status", found=found), notes)
 
 

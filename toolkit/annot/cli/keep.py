@@ -53,16 +53,7 @@ def restore(
     return Answer(restored, told("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
-@command("migrate")
-def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Bring the database of an earlier version to this one, after a backup into backups/; no other command does."""
-    from annot.steps import migrate as step
-
-    migrated = step.migrate(ws, dry_run=dry_run)
-    return Answer(migrated, told("migrated", migrated=migrated))
-
-
-class Part(StrEnum):
+class PartName(StrEnum):
     """What `annot check` can look at by itself."""
 
     PLAN = "plan"
@@ -76,7 +67,7 @@ class Part(StrEnum):
 @command("check", server=True)
 def check(
     ws: "Workspace",
-    part: Annotated[Part | None, argument("Only this; without a word, all that the study has.")] = None,
+    part: Annotated[PartName | None, argument("Only this; without a word, all that the study has.")] = None,
     release: Annotated[Path | None, option("Check the files of this release as well.", metavar="FOLDER")] = None,
 ) -> Answer:
     """Check that the study is sound, and list what is not. Exits with 1 if something was found.
@@ -92,17 +83,3 @@ def check(
     with progress("checking") as advance:
         checked = step.check(ws, part and part.value, release=release, advance=advance)
     return Answer({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)
-
-
-@command("rebuild", server=True)
-def rebuild(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Make a lost database anew: from the study's files, the newest backup in its folder, and the server.
-
-    Run `annot init` and `annot facets` before, and `annot pull`, `annot adjudicate pull` and `annot push` afterwards.
-    What people decided comes from ledger.jsonl, which every command that changes the study keeps up to date; earlier
-    states of answers come from the backup. What could not be had is listed.
-    """
-    from annot.steps import rebuild as step
-
-    rebuilt = step.rebuild(ws, dry_run=dry_run)
-    return Answer(rebuilt, told("rebuilt", rebuilt=rebuilt))

@@ -129,7 +129,7 @@ def invite(
     """Write a letter for each person, ready to send: how much there is to do, how to begin, what is published.
 
     A first letter says about how many pairs and hours; write again after `annot plan` and `annot push`, and it has the
-    exact number and the link. For adjudicators that is after `annot adjudicate push`.
+    exact number and the link. For adjudicators that is after `annot push adjudication`.
     """
     from annot.steps import invite as step
 

@@ -129,34 +129,6 @@ def facets_train(
     return Answer(trained, told("trained", trained=trained))
 
 
-@command("facets push", server=True)
-def facets_push(
-    ws: "Workspace",
-    people: Annotated[list[str], argument("Who corrects: pseudonyms of `annot assessor list`.")],
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send the labelled sentences of the query papers to be corrected in Label Studio; safe to repeat.
-
-    Each paper goes to one of the people named. Do this before `annot push`: what was sent to be judged stays.
-    """
-    from annot.steps import facets_corrections as step
-
-    with progress("sending abstracts") as advance:
-        sent, notes = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
-    return Answer(sent, table("labels.sent", sent), notes)
-
-
-@command("facets pull", server=True)
-def facets_pull(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
-    from annot.judging.exchange.connection import away_finding
-    from annot.steps import facets_corrections as step
-
-    with progress("reading corrections") as advance:
-        rows, notes, away = step.pull(ws, dry_run=dry_run, advance=advance)
-    return Answer(rows, table("labels.pulled", rows), notes, finding=away_finding(away, "annot facets pull"))
-
-
 group("query", help="Choose the queries: a paper and one facet of it.")
 
 SeedOption = Annotated[int | None, setting("Random seed.")]
@@ -174,7 +146,6 @@ def query_sample(
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
-    from annot.pools.selection.sheet import SHEET
     from annot.steps import query_sample as step
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
@@ -183,8 +154,8 @@ def query_sample(
             raise InputError("--choose: found --out beside it, expected one or the other: it writes no sheet")
         chosen = step.choose_unrated(ws, number, dry_run=dry_run)
         return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
-    sampled = step.sample(ws, out=out or Path(SHEET), dry_run=dry_run)
-    return Answer(sampled, told("sampled", sampled=sampled, sheet=SHEET), sampled.notes)
+    sampled = step.sample(ws, out=out or Path(ws.sheet.name), dry_run=dry_run)
+    return Answer(sampled, told("sampled", sampled=sampled, sheet=ws.sheet.name), sampled.notes)
 
 
 @command("query choose")

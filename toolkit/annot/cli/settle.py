@@ -3,18 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from annot.cli.commands import command, group
+from annot.cli.commands import command
 from annot.cli.options import (
-    AcceptDeletionsOption,
     ConventionOption,
-    DryRunOption,
     PerQueryOption,
     argument,
     flag,
     option,
     setting,
 )
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -67,35 +65,6 @@ def agreement(
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
     return Answer(measured, text, table="agreement --per-query" if per_query else "")
-
-
-group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
-
-
-@command("adjudicate push", server=True)
-def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
-    from annot.steps import adjudicate as step
-
-    with progress("sending disputes") as advance:
-        pushed = step.push(ws, dry_run=dry_run, advance=advance)
-    text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
-    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
-
-
-@command("adjudicate pull", alone=True, server=True)
-def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = False) -> Answer:
-    """Fetch the adjudicators' decisions from Label Studio and print what is new.
-
-    Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
-    it.
-    """
-    from annot.steps import adjudicate as step
-
-    with progress("reading decisions") as advance:
-        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
-    text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
-    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
 
 
 @command("qrels", csv=True)

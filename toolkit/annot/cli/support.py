@@ -15,7 +15,7 @@ group("studio", help="Start and stop a Label Studio on this machine.")
 
 def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
     """The server of the study; in mode `server` a list of everyone's."""
-    from annot.judging.exchange.whose_server import isolated
+    from annot.judging.exchange.servers import isolated
     from annot.steps import studio as step
 
     states, own = step.status(ws), isolated(ws)

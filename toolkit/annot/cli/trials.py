@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, SeedOption, argument, option, setting
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.output import Answer, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -27,39 +27,11 @@ def train_gold(
 
     Look at the reasons in that file, better them, and read it in again: assessors see them.
     """
-    from annot.steps import gold as step
+    from annot.steps import training as step
 
     made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
     notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
     return Answer(made, step.describe(made), notes)
-
-
-@command("train push", server=True)
-def train_push(
-    ws: "Workspace",
-    assessor: Annotated[list[str] | None, option("Train this person; may be repeated.", shown="all who assess")] = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
-    from annot.steps import train as step
-
-    with progress("sending tasks") as advance:
-        pushed = step.push(ws, assessors=tuple(assessor or ()), dry_run=dry_run, advance=advance)
-    blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
-    if pushed.feedback:
-        blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
-    return Answer(pushed, "\n\n".join(blocks), pushed.notes, finding=pushed.finding())
-
-
-@command("train pull", alone=True, server=True)
-def train_pull(ws: "Workspace") -> Answer:
-    """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
-    from annot.steps import train as step
-
-    with progress("reading answers") as advance:
-        pulled = step.pull(ws, advance=advance)
-    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
-    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot train pull"))
 
 
 @command("train hide")
@@ -72,7 +44,7 @@ def train_hide(
 
     Their answers are compared with the final grades in `annot train report`, and never count as judgements.
     """
-    from annot.steps import gold as step
+    from annot.steps import training as step
 
     hidden = step.hide(ws, share=share, dry_run=dry_run)
     return Answer(hidden, table("training.hidden", hidden))
@@ -81,15 +53,13 @@ def train_hide(
 @command("train report", csv=True)
 def train_report(ws: "Workspace") -> Answer:
     """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
-    from annot.steps import train as step
+    from annot.steps import training as step
 
     found = step.report(ws)
     return Answer(found, told("training", found=found))
 
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
-
-ViewOption = Annotated[str, option("abstract or full: what the pairs are judged on.")]
 
 
 @command("substudy draw")
@@ -113,37 +83,6 @@ def substudy_draw(
     )
     notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
     return Answer(planned, step.describe_plan(planned), notes)
-
-
-@command("substudy push", server=True)
-def substudy_push(
-    ws: "Workspace",
-    view: ViewOption,
-    texts: Annotated[
-        Path | None, option("A table with the columns paper_id and where.", shown="substudy/full-texts.tsv")
-    ] = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Send the pairs in one view to the assessor's own project; the full texts follow when all abstracts are judged."""
-    from annot.steps import substudy as step
-
-    with progress("sending tasks") as advance:
-        pushed = step.push(ws, view=view, texts=texts, dry_run=dry_run, advance=advance)
-    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
-    finding = pushed.finding(f"annot substudy push --view {view}")
-    return Answer(pushed, text, pushed.notes, finding=finding)
-
-
-@command("substudy pull", alone=True, server=True)
-def substudy_pull(ws: "Workspace", view: ViewOption) -> Answer:
-    """Fetch the answers of one view and print what is new; they never count as judgements."""
-    from annot.steps import substudy as step
-
-    with progress("reading answers") as advance:
-        pulled = step.pull(ws, view=view, advance=advance)
-    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
-    finding = pulled.finding(f"annot substudy pull --view {view}")
-    return Answer(pulled, text, pulled.notes, finding=finding)
 
 
 @command("substudy report", csv=True)

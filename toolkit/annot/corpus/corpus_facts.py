@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Paper
-from annot.store import citations, facet_labels, papers
+from annot.store import facet_labels, papers
 from annot.study.workspace import Workspace, read_manifest, write_manifest
 
 MANIFEST = "manifest.json"
@@ -30,16 +30,11 @@ def corpus_facts(ws: Workspace) -> CorpusFacts:
     """Count the papers and their years."""
     years = (
         Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
-        if has_corpus(ws)
+        if ws.has_corpus
         else Counter()
     )
     known = sorted(year for year in years if year is not None)
     return CorpusFacts(years.total(), (known[0], known[-1]) if known else None, years[None])
-
-
-def has_corpus(ws: Workspace) -> bool:
-    """Whether there are any papers."""
-    return any(ws.corpus.glob("*.parquet"))
 
 
 def write_corpus_manifest(ws: Workspace) -> str:
@@ -72,7 +67,7 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
 
 def with_citations(ws: Workspace, found: Mapping[str, Paper]) -> dict[str, Paper]:
     """These papers, by id, with the citations that were added to them behind their own."""
-    added = citations.cited_by(ws.corpus, found)
+    added = papers.cited_by(ws.corpus, found)
 
     def citing(paper: Paper) -> Paper:
         cited = dict.fromkeys((*paper.citations, *added.get(paper.paper_id, ())))

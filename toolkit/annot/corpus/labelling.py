@@ -17,7 +17,7 @@ from annot.base.records import Source
 from annot.corpus.facets.attributes import Ints
 from annot.corpus.facets.crf import Labeller
 from annot.store.facet_labels import FacetLabels
-from annot.store.paper_columns import RowGroups, read_columns
+from annot.store.papers import RowGroups, read_columns
 
 
 class LabelledShard(NamedTuple):

@@ -12,20 +12,18 @@ from annot.base.stats.seeding import generator
 from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
-from annot.judging.exchange.connection import connect, open_accounts
-from annot.judging.exchange.parcels import Parcel
-from annot.judging.exchange.task_keys import task_keys
+from annot.judging.exchange.outgoing import Outgoing
+from annot.judging.exchange.servers import connect, open_accounts, task_keys
+from annot.judging.rounds import adjudication, judging
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import DIFFERENCES
 from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.studio_records import Payload
-from annot.labelstudio.tasks import split_key
-from annot.steps import adjudicate, push
+from annot.labelstudio.tasks import TaskKeys, split_key
 from annot.store import people, projects
 from annot.store.database import Store, open_store
-from annot.store.projects import Project, Round
+from annot.store.projects import Project, StoredRound
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -76,20 +74,20 @@ def _known(ws: Workspace) -> dict[str, Query]:
         return {query.query_id: query for query in read_queries(session)}
 
 
-def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance: Advance) -> int:
+def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], advance: Advance) -> int:
     """Everybody at once, each with their own token, each in the order of their own project; what has an answer is left.
 
     Returns how many tasks have an answer then. In the rounds that make the collection, only what is still to be judged
     or settled is looked at. Raises StudioError where the server goes away; the same call again goes on.
     """
-    made: list[Parcel] | None = None
+    made: list[Outgoing] | None = None
     with open_store(ws.database_url) as store:
-        if round in _PARCELS:
-            made = _PARCELS[round](ws, store)
+        if round in _OUTGOING:
+            made = _OUTGOING[round](ws, store)
         with store.read() as session:
             every = projects.read_projects(session, round=round)
             accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
-    parcels = None if made is None else {parcel.assessor: parcel.tasks for parcel in made}
+    asked_of = None if made is None else {one.assessor: one.tasks for one in made}
     with connect(ws) as gateway:
         server = gateway.identity()
         busy = [
@@ -97,10 +95,10 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
             for project in every
             if project.server == server
             and project.assessor in responders
-            and (parcels is None or project.assessor in parcels)
+            and (asked_of is None or project.assessor in asked_of)
         ]
         tokens = open_accounts(ws, gateway, {name: accounts[name] for name in (project.assessor for project in busy)})
-    total = None if parcels is None else sum(len(parcels[project.assessor]) for project in busy)
+    total = None if asked_of is None else sum(len(asked_of[project.assessor]) for project in busy)
     answered = itertools.count(1)
 
     def one_more() -> None:
@@ -112,7 +110,7 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
             pool.submit(
                 answer,
                 project,
-                None if parcels is None else parcels[project.assessor],
+                None if asked_of is None else asked_of[project.assessor],
                 token,
                 responders[project.assessor],
             )
@@ -121,9 +119,9 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
         return sum(one.result() for one in at_work)
 
 
-_PARCELS: dict[Round, Callable[[Workspace, Store], list[Parcel]]] = {
-    "judge": push.parcels_of,
-    "adjudicate": adjudicate.parcels_of,
+_OUTGOING: dict[StoredRound, Callable[[Workspace, Store], list[Outgoing]]] = {
+    "judge": judging.outgoing_of,
+    "adjudicate": adjudication.outgoing_of,
 }
 """What people are to find in their projects."""
 

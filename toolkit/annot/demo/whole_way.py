@@ -19,10 +19,10 @@ from annot.demo import packaged, simulated_people
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
+from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answers_file
-from annot.ranking.systems.registry import USUAL
+from annot.ranking.systems import USUAL
 from annot.steps import (
-    adjudicate,
     agreement,
     assessor,
     browse,
@@ -114,19 +114,19 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     for note in planned.notes:
         tell(f"     {note}")
     with watch("sending tasks") as advance:
-        pushed = push.push(ws, dry_run=False, advance=advance)
+        pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
     truth = simulated_people.demo_relevance()
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
     with watch("judging") as advance:
         judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, advance=_quietly)
+    pull.pull(ws, round="judging", advance=_quietly)
     tell(f"     {judged} judgements pulled back")
-    adjudicate.push(ws, dry_run=False, advance=_quietly)
+    push.push(ws, round="adjudication", dry_run=False, advance=_quietly)
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
-    adjudicate.pull(ws, advance=_quietly)
+    pull.pull(ws, round="adjudication", advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
     audited = audit.audit(ws, advance=_quietly)
     tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
@@ -199,7 +199,9 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
-    built = pool.build(ws, asked={}, redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance)
+    built = pool.build(
+        ws, overrides=DesignOverrides(), redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance
+    )
     compared = ""
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]

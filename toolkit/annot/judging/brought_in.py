@@ -12,7 +12,6 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Assignment, Judgement, Source
-from annot.corpus.corpus_facts import has_corpus
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning.drawing import plan_lines
@@ -21,7 +20,7 @@ from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries
-from annot.store.revisions import Recorded
+from annot.store.revisions import RecordedCount
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -71,7 +70,7 @@ def bring_in(
             standing = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
-        papers = find_papers(ws.corpus, paper_ids) if has_corpus(ws) else {}
+        papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
         persons = persons_of(rows, set(adjudicators), everyone, name=name)
         given = [
             NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
@@ -84,7 +83,7 @@ def bring_in(
         ]
         plan = plan_of(given, standing)
         check_adjudicated(given, plan, name=name)
-        recorded, outside = Recorded(0, 0, 0), 0
+        recorded, outside = RecordedCount(0, 0, 0), 0
         if not dry_run:
             with store.begin() as session:
                 stands = {person.assessor for person in everyone}
@@ -112,7 +111,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
-def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> Recorded:
+def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> RecordedCount:
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
     people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
@@ -122,7 +121,7 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
         judgements.record_judgements(session, judged, recorded_at=recorded_at),
         adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
     )
-    return Recorded(*map(sum, zip(*both, strict=True)))
+    return RecordedCount(*map(sum, zip(*both, strict=True)))
 
 
 def _judgement(named: NamedRow) -> judgements.SourcedJudgement:
@@ -158,7 +157,9 @@ def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
     return adjudications.SourcedAdjudication(record, Source.FILE, row.annotation, dict(row.row))
 
 
-def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded, outside: int) -> ImportedJudgements:
+def _in_figures(
+    given: Sequence[NamedRow], new_queries: int, recorded: RecordedCount, outside: int
+) -> ImportedJudgements:
     judged = [named for named in given if not named.adjudicates]
     first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}
     assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from annot.base.errors import AnnotError
 from annot.base.records import Paper
-from annot.corpus.corpus_facts import has_corpus
 from annot.store import papers
 from annot.study import guidelines
 from annot.study.made import note, states_of
@@ -62,7 +61,7 @@ def check(ws: Workspace) -> CheckedGuidelines:
     states = states_of(ws)
     pages, faults = read_pages(ws)
     quoted = {found[1] for text in pages.values() for part in _quotations(text) if (found := EXAMPLE.fullmatch(part))}
-    in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and has_corpus(ws) else {}
+    in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and ws.has_corpus else {}
     checked = _checked(ws, pages, faults, in_corpus)
     if not checked.findings:
         note(ws, "guidelines", states)

@@ -138,9 +138,9 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, since a person left"),
     # Training, where there are gold pairs.
-    Rule(lambda f: f.to_train, "annot train push", "gold pairs for {to_train}"),
+    Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
-    Rule(lambda f: f.training, "annot train pull", "these have gold pairs to judge first: {training}", "{training}"),
+    Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
         lambda f: f.guidelines_changed,
@@ -175,21 +175,23 @@ WAY: tuple[Rule, ...] = (
         "{without_adjudicator} in dispute without an adjudicator",
     ),
     Rule(
-        lambda f: f.disputes_to_send, "annot adjudicate push", "{disputes_to_send} in dispute to be sent or taken back"
+        lambda f: f.disputes_to_send,
+        "annot push adjudication",
+        "{disputes_to_send} in dispute to be sent or taken back",
     ),
     Rule(
         lambda f: f.adjudicators_signing_up,
-        "annot adjudicate push",
+        "annot push adjudication",
         "these have to sign up first: {adjudicators_signing_up}",
         "{adjudicators_signing_up}",
     ),
     Rule(
         lambda f: f.to_settle,
-        "annot adjudicate pull",
+        "annot pull adjudication",
         "these have disputes to settle first: {to_settle}",
         "{adjudicators}",
     ),
-    Rule(lambda f: f.open, "annot adjudicate pull", "{open} in dispute not settled on record"),
+    Rule(lambda f: f.open, "annot pull adjudication", "{open} in dispute not settled on record"),
     # The next batch, where the plan had only some of the queries.
     Rule(
         lambda f: f.batch and not f.elsewhere,

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from annot.base.moments import moment_of
 from annot.base.names import check_name
 from annot.base.records import Adjudication, Judgement
-from annot.judging.ledger import keep_ledger
 from annot.store.database import open_store
-from annot.store.told import Kind, Told, note_told
+from annot.store.people import Kind, Told, note_told
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
@@ -139,7 +138,6 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) 
     if agreed and not dry_run:
         with open_store(study.ws.database_url, create=False) as store, store.begin() as session:
             note_told(session, agreed)
-        keep_ledger(study.ws)
     return agreed
 
 

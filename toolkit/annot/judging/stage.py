@@ -1,17 +1,24 @@
-"""The stage of a study: its records at one moment, of which `annot status` counts and the next step follows."""
+"""The stage of a study: its records at one moment, and the facts on which the next step depends; no server is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Assessor, Assignment, Query
-from annot.store import facet_labels, people, pools, projects
+from annot.base.records import Asked, Assessor, Assignment, Query, Source
+from annot.judging.next_step import Facts, Next, next_step
+from annot.store import facet_labels, people, pools, projects, runs, trials
+from annot.store.adjudications import last_opinions, read_sourced
+from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
-from annot.study.guideline_versions import changed
+from annot.study.guidelines import changed
+from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
 
@@ -68,3 +75,251 @@ def stage_of(session: Session, ws: Workspace) -> Stage:
         outcome=outcome_of(session, ws.settings),
         guidelines_changed=tuple(changed(ws, ws.settings.facets, read_guidelines(session))),
     )
+
+
+TRAIN: StoredRound = "train"
+FEEDBACK = "train-feedback"
+PRODUCTS = {
+    "old_agreement": ("agreement", "agreement.json"),
+    "old_evaluation": ("evaluate", "evaluation.json"),
+    "old_report": ("report", "report.html"),
+    "old_page": ("browse", "browse.html"),
+    "old_datasheet": ("datasheet", "datasheet.md"),
+}
+"""What is made of the study, and the file in exports/ that has to be there."""
+
+
+def next_of(ws: Workspace) -> Next:
+    """What is next in the study."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        return next_step(facts_of(session, ws, stage_of(session, ws)))
+
+
+def facts_of(session: Session, ws: Workspace, stage: Stage) -> Facts:
+    """The facts of a study at this stage."""
+    return _Gathering(session, ws, stage).facts()
+
+
+class _Gathering:
+    def __init__(self, session: Session, ws: Workspace, stage: Stage) -> None:
+        self.session, self.ws, self.stage = session, ws, stage
+        self.outcome, self.answered = stage.outcome, stage.answered
+        self.made, self.states = read_made(ws), states_of(ws, session)
+        self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
+        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+        gone = self._imported() if imported else set()
+        present = [one for one in stage.everyone if one.left_on is None and one.assessor not in gone]
+        may_assess = ws.settings.adjudication.adjudicator_may_assess
+        self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
+        self.adjudicators = {one.assessor for one in present if one.adjudicator}
+        self.elsewhere = imported and not present
+
+    def facts(self) -> Facts:
+        """All of them."""
+        stage, outcome, papers = self.stage, self.outcome, self.ws.has_corpus
+        planned = {query_id for query_id, _ in outcome.planned}
+        pooled = {query.query_id for query in stage.queries if query.query_id in stage.documents}
+        sent = projects.was_sent(self.session)
+        short = set(outcome.short)
+        found = Facts(
+            papers=papers,
+            unlabelled=papers and (not stage.labelled or ("facets" in self.made and not self._current("facets"))),
+            sheet=self.ws.sheet.is_file(),
+            queries=len(stage.queries),
+            pooled=len(pooled),
+            redraw=not stage.plan and "pool" in self.made and not self._current("pool"),
+            unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
+            seats=0 if planned or self.elsewhere else max(0, self.ws.settings.judging.per_pair - len(self.judges)),
+            elsewhere=self.elsewhere,
+            sent=sent,
+            planned=len(outcome.planned),
+            growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in stage.unassigned),
+            batch=len(pooled - planned),
+            guidelines_changed=stage.guidelines_changed,
+            missing=len(set(outcome.incomplete) - short),
+            vacant=sum(pair in short for pair in stage.unassigned),
+            open=len(outcome.open),
+            without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
+            judged=bool(outcome.judgements),
+            **self._training(),
+            **self._judging(),
+            **self._settling(),
+        )
+        found = found._replace(without_letter=self._without_letter(found))
+        # What follows from the grades is looked at once there are all.
+        waiting = (found.to_judge, found.missing, found.vacant, found.open)
+        return found if not found.judged or any(waiting) else found._replace(**self._products())
+
+    def _imported(self) -> set[str]:
+        """Who has answers and never had a project here."""
+        answered = {one.assessor for one in self.outcome.everything}
+        answered |= {one.adjudicator for one in self.outcome.adjudications.values()}
+        return answered - {one.assessor for one in self.projects}
+
+    def _current(self, what: str) -> bool:
+        return is_current(self.made, what, self.states)
+
+    def _growing(self, planned: set[str]) -> Iterator[Pair]:
+        """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
+        known = self.outcome.planned
+        for query_id in sorted(planned & self.stage.documents.keys()):
+            yield from ((query_id, doc) for doc in self.stage.documents[query_id] if (query_id, doc) not in known)
+        wanted, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
+        if drawn is not None and drawn < wanted <= len(self.judges):
+            yield from known
+
+    def _tasks(self, round: StoredRound) -> dict[str, set[Asked]]:
+        """What everyone was sent in a round."""
+        found: dict[str, set[Asked]] = {}
+        for one in self.projects:
+            if one.round == round:
+                found.setdefault(one.assessor, set()).update(projects.read_tasks(self.session, one.project))
+        return found
+
+    def _training(self) -> dict[str, Any]:
+        """Who is in training, of those who have nothing to judge yet."""
+        given: dict[str, set[Pair]] = {}
+        if not trials.read_gold(self.session):
+            return {}
+        for one in trials.read_assignments(self.session, TRAIN):
+            given.setdefault(one.assessor, set()).add(one.pair)
+        sent = {name: {asked.pair for asked in own} for name, own in self._tasks(TRAIN).items()}
+        done: dict[str, set[Pair]] = {}
+        for answer in trials.read_answers(self.session, TRAIN):
+            if answer.record.counts:
+                done.setdefault(answer.record.assessor, set()).add(answer.record.pair)
+        known = trials.read_trials(self.session)
+        to_train, training = [], []
+        for name in sorted(name for name in self.judges if not self.stage.sent.get(name)):
+            own, answered = sent.get(name, set()), done.get(name, set())
+            shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
+            if own - answered:
+                training.append(name)
+            elif not own or given.get(name, set()) - own or answered - shown:
+                to_train.append(name)
+        return {"to_train": tuple(to_train), "training": tuple(training)}
+
+    def _judging(self) -> dict[str, Any]:
+        """What has to be sent, and who has what to judge."""
+        hidden = {name: {Asked(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
+        gold = self._tasks("judge") if hidden else {}
+        probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
+        answered = self.answered | {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        unsent: dict[str, int] = {}
+        to_judge: dict[str, int] = {}
+        asked_of: dict[str, set[Asked]] = {name: set(hidden.get(name, ())) for name in self.judges}
+        given = [(one.assessor, one.asked) for one in self.stage.plan]
+        given += [(one.assessor, one.asked) for one in self.outcome.returned]
+        for name, asked in given:
+            asked_of.get(name, set()).add(asked)
+        for name, own in asked_of.items():
+            left = {one for one in own if (name, one) not in answered}
+            there = left & (self.stage.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
+            unsent |= {name: len(left - there)} if left - there else {}
+            to_judge |= {name: len(there)} if there else {}
+        # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
+        pushed = self._current("push")
+        restyled = to_judge and not pushed and self._restyled("push")
+        waiting = sum(unsent.values()) + self.stage.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        return {
+            "to_send": 0 if pushed else waiting,
+            "signing_up": tuple(sorted(unsent)) if pushed else (),
+            "to_judge": to_judge,
+        }
+
+    def _settling(self) -> dict[str, Any]:
+        """What of the disputes has to be sent, and who has what to settle."""
+        noted = self._tasks("adjudicate")
+        holders: dict[Asked, list[str]] = {}
+        for name in sorted(self.adjudicators & noted.keys()):
+            for asked in noted[name]:
+                holders.setdefault(asked, []).append(name)
+        to_settle: dict[str, int] = {}
+        unsent, stale = 0, 0
+        shows = last_opinions(self.session) if noted else {}
+        said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
+        for pair in self.outcome.open:
+            asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
+            person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
+            if person is None:
+                unsent += bool(self._may_settle(pair))
+                continue
+            to_settle[person] = to_settle.get(person, 0) + 1
+            now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
+            stale += now != set(shows.get((person, pair), now))
+        disputed = set(self.outcome.open)
+        ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
+        if ended:
+            ended -= {(one.record.adjudicator, one.record.pair) for one in read_sourced(self.session, payload=False)}
+        pushed = self._current("push adjudication")
+        restyled = to_settle and not pushed and self._restyled("push adjudication")
+        waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
+        signing = tuple(sorted(self.adjudicators - noted.keys())) if unsent and pushed else ()
+        return {
+            "disputes_to_send": 0 if pushed else waiting,
+            "adjudicators_signing_up": signing,
+            "to_settle": to_settle,
+        }
+
+    def _may_settle(self, pair: Pair) -> set[str]:
+        """The present adjudicators who may settle a dispute."""
+        passed_on = {one.adjudicator for one in self.outcome.passed_on.get(pair, ())}
+        free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
+        may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
+        return free or (self.adjudicators if may_assess else set())
+
+    def _restyled(self, what: str) -> bool:
+        """Whether the screens would not be as this push left them."""
+        return self.made.get(what, {}).get("screens") not in (None, self.states["screens"])
+
+    def _without_letter(self, found: Facts) -> tuple[str, ...]:
+        own = {(str(one.round), one.assessor): one for one in self.projects}
+        judges = found.training or (*found.to_judge, *found.signing_up)
+        roles = [("judge", name) for name in judges]
+        roles += [("adjudicate", name) for name in (*found.to_settle, *found.adjudicators_signing_up)]
+        # Whoever has answered without a letter of ours knew where to begin.
+        begun = {("judge", one.assessor) for one in self.outcome.judgements}
+        begun |= {("adjudicate", one.adjudicator) for one in self.outcome.adjudications.values()}
+        begun -= {tuple(role.split("/", 1)) for role in self.made.get("invite", {})}
+        wanted = {one for one in roles if one not in begun and not has_letter(self.made, *one, own.get(one))}
+        return tuple(sorted({name for _, name in wanted}))
+
+    def _products(self) -> dict[str, Any]:
+        """What is gone, or older than what it is made from."""
+        exports = self.ws.exports
+        old = {
+            fact: not ((exports / file).is_file() and self._current(what)) for fact, (what, file) in PRODUCTS.items()
+        }
+        release, datasheet = self.made.get("release", {}), self.made.get("datasheet", {})
+        folder = str(release.get("folder", ""))
+        stands = bool(folder) and (self.ws.root / folder).is_dir()
+        return {
+            **old,
+            "old_qrels": not self._qrels_hold(),
+            "old_runs": tuple(self._old_runs()),
+            "runs": any(self.ws.runs.glob("*.run")),
+            "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
+            "release": folder if stands else "FOLDER",
+            "old_release": not (stands and self._current("release")),
+            "old_backup": not self._current("backup"),
+        }
+
+    def _qrels_hold(self) -> bool:
+        # Only once there are all grades: until then the next step is known without these modules.
+        from annot.formats.query_papers import QUERY_PAPERS_FILE
+        from annot.formats.trec import write_qrels
+        from annot.study.exports import DECISIONS_FILE
+
+        files = (self.ws.qrels, self.ws.exports / DECISIONS_FILE, self.ws.exports / QUERY_PAPERS_FILE)
+        if not all(file.is_file() for file in files):
+            return False
+        return self.ws.qrels.read_text(encoding="utf-8") == write_qrels(self.outcome.qrels)
+
+    def _old_runs(self) -> Iterator[str]:
+        """The runs of our own systems; those of others are brought in again by whoever has them."""
+        there = {path.name for path in self.ws.runs.glob("*.run")}
+        for run in runs.read_runs(self.session) if self.stage.documents else ():
+            holds = f"{run.tag}.run" in there and self._current(f"run/{run.tag}")
+            if run.kind == Source.BASELINE and not holds:
+                yield run.tag

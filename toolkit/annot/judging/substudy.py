@@ -14,18 +14,18 @@ from annot.base.records import Judgement
 from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.trial_answers import current_answers, figure_from_record, figure_on_record, grades_of, papers_of
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import HEADLINE, TITLES
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.diagnosis.pace import median_time_interval
 from annot.store import trials
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 TRIAL = "substudy"
 ON_RECORD = "substudy-figures"
-ROUNDS: dict[str, Round] = {"abstract": "substudy-abstract", "full": "substudy-full"}
+ROUNDS: dict[str, StoredRound] = {"abstract": "substudy-abstract", "full": "substudy-full"}
 """The round of each view."""
 NAMES = {"abstract": "abstracts", "full": "full texts", "final": "final grades"}
 HINT = "draw it with `annot substudy draw --assessor a1`"
@@ -55,7 +55,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SubstudyReport:
     """What the sub-study found."""
 
     assessor: str
@@ -78,14 +78,14 @@ def plan_of(session: Session) -> dict[str, Any]:
 
 
 @rounding
-def substudy_of(ws: Workspace, session: Session) -> Report:
+def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
     """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
     assessor = plan_of(session)["assessor"]
     answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
     outcome = outcome_of(session, ws.settings)
     asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
-        raise MissingInput("no answers to the sub-study", hint="run `annot substudy pull --view abstract`")
+        raise MissingInput("no answers to the sub-study", hint="run `annot pull substudy`")
     level = ws.settings.agreement.level
     grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
     final = grades_of(outcome.decisions)
@@ -108,7 +108,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     )
     changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
     judged = {one.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
-    return Report(
+    return SubstudyReport(
         assessor=assessor,
         level=level,
         titles={name: TITLES[name] for name in HEADLINE},
@@ -119,7 +119,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     )
 
 
-def on_record(found: Report) -> dict[str, Any]:
+def on_record(found: SubstudyReport) -> dict[str, Any]:
     """What stays on record, for report and datasheet."""
     return {
         "assessor": found.assessor,

@@ -11,20 +11,18 @@ from sqlmodel import Session
 from annot.base.records import Decision, Judgement, Query
 from annot.base.stats.rounding import rounding
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.judging.trials.sequence import Pair
-from annot.judging.trials.training import Verdict, batches_of, verdict
-from annot.measuring.agreement.between import Between, agreement_between
+from annot.judging.trials.training import Pair, Verdict, batches_of, verdict
 from annot.measuring.agreement.coefficients import HEADLINE
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Round
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
 
-TRAIN: Round = "train"
-FEEDBACK: Round = "train-feedback"
-HIDDEN: Round = "hidden-gold"
+TRAIN: StoredRound = "train"
+FEEDBACK: StoredRound = "train-feedback"
+HIDDEN: StoredRound = "hidden-gold"
 TOO_LATE = "train-after-feedback"
 """The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
 GATE = "kappa_quadratic"
@@ -45,7 +43,7 @@ class Far:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedAssessor:
     """One assessor against the gold grades."""
 
     assessor: str
@@ -83,13 +81,13 @@ class Probed:
     furthest: tuple[Far, ...]
 
 
-def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
+def current_answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
     """Of each person's answers to a pair the latest that counts; where none counts, the latest."""
     return current_judgements(answer.record for answer in trials.read_answers(session, round))
 
 
 @rounding
-def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
+def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
     """Everyone in training, by pseudonym."""
     golden = {one.pair: (one.grade, one.why) for one in trials.read_gold(session)}
     queries = read_queries(session)
@@ -109,7 +107,7 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
         shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
         looked = [one for _, one in sorted(again.get(name, {}).items())]
         found.append(
-            Trained(
+            TrainedAssessor(
                 assessor=name,
                 gold=len(mine),
                 batches=len(batches_of(mine, facet_of)),
@@ -154,7 +152,7 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     return tuple(found)
 
 
-def on_record(trained: Trained) -> dict[str, Any]:
+def on_record(trained: TrainedAssessor) -> dict[str, Any]:
     """What stays on record of one assessor's training, for report and datasheet."""
     names = ("gold", "batches", "answered", "threshold", "gate", "verdict")
     return {**_gate_figure(trained.agreement), **{name: getattr(trained, name) for name in names}}
@@ -183,7 +181,7 @@ def figure_from_record(facts: Mapping[str, Any]) -> Estimate:
     return Estimate(none if facts["value"] is None else facts["value"], interval)
 
 
-def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: Round) -> Iterator[dict[str, Any]]:
+def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: StoredRound) -> Iterator[dict[str, Any]]:
     """What is on record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
 
     known: what is on record of all trials, by name.

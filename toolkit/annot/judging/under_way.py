@@ -8,12 +8,11 @@ from sqlmodel import Session
 
 from annot.base.records import Assignment, Judgement
 from annot.store import trials
-from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Round
+from annot.store.projects import StoredRound, read_hidden
 from annot.study.exports import unfinished
 from annot.study.snapshot import Snapshot
 
-TRIALS: tuple[Round, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
 def under_way(session: Session, snapshot: Snapshot) -> tuple[str, ...]:
@@ -56,5 +55,5 @@ def _who(one: Assignment) -> tuple[str, str, str]:
     return one.assessor, one.query_id, one.doc_id
 
 
-def _answers(session: Session, round: Round) -> tuple[Judgement, ...]:
+def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
     return tuple(answer.record for answer in trials.read_answers(session, round))

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from sqlmodel import Session
 
-from annot.base.records import SUPERSEDED, Asked
+from annot.base.records import SUPERSEDED, Asked, without_ids
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
 from annot.store.revisions import Line, Revisions
-from annot.study.exports import without_ids
 
 Role = Literal["assessor", "adjudicator"]
 TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJUDICATIONS}

@@ -10,33 +10,27 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from annot.base.records import OLDER, SUPERSEDED
+from annot.base.records import OLDER, SUPERSEDED, Asked
 from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
+from annot.store.revisions import Sourced
 
-_DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
+_DIFFERENCES = tuple(one.value for one in controls.DIFFERENCES)
 
 SKIPPED = "skipped"
+BY_ANOTHER = "by account"
+"""How the flag begins of an annotation that is not the person's."""
 EDITED = "last changed by account"
 """How the flag begins of an annotation that somebody else changed after its author."""
-
-
-class OnRecord(NamedTuple):
-    """What is on record of an annotation that counted when it was read the last time."""
-
-    account: int | None
-    """Whose it was; None where that is not on record."""
-    created_at: str | None
-    """A server that was restored gives the number of an annotation twice; this tells the two apart."""
-    changed_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What one annotation says. It counts when `flags` is empty: one grade of the scale, or one reason, not both."""
 
+    asked: Asked
     grade: int | None
     cannot_judge: str | None
     comment: str | None
@@ -50,14 +44,22 @@ class Reading:
     """The server's id of the account that it came from."""
     flags: tuple[str, ...]
     payload: Payload
+    guidelines_sha256: str | None = None
+    """Of what stood beside the task when the annotation was last changed; known where its project is."""
+
+    @property
+    def annotation(self) -> str:
+        """The server's id, as text."""
+        return str(self.payload["id"])
 
 
 def read_task(
     annotations: Sequence[Payload],
     *,
+    asked: Asked,
     grades: Sequence[int],
     accounts: Collection[int],
-    on_record: Mapping[str, OnRecord] | None = None,
+    on_record: Mapping[str, Sourced[Any]] | None = None,
 ) -> tuple[Reading, ...]:
     """Every annotation on a task, oldest first; at most one has no flags: the latest of the person's accounts.
 
@@ -67,7 +69,7 @@ def read_task(
     in_order = sorted(annotations, key=lambda payload: (payload["updated_at"], payload["id"]))
     known = on_record or {}
     readings = [
-        read_annotation(payload, grades=grades, accounts=accounts, on_record=known.get(str(payload["id"])))
+        read_annotation(payload, asked=asked, grades=grades, accounts=accounts, on_record=known.get(str(payload["id"])))
         for payload in in_order
     ]
     counting = [place for place, reading in enumerate(readings) if not reading.flags]
@@ -78,14 +80,23 @@ def read_task(
 
 
 def read_annotation(
-    payload: Payload, *, grades: Sequence[int], accounts: Collection[int], on_record: OnRecord | None = None
+    payload: Payload,
+    *,
+    asked: Asked,
+    grades: Sequence[int],
+    accounts: Collection[int],
+    on_record: Sourced[Any] | None = None,
 ) -> Reading:
-    """What one annotation says, with everything that keeps it from counting; never raises."""
+    """What one annotation says, with everything that keeps it from counting; never raises.
+
+    on_record: what counted when it was read the last time. A server that was restored gives the number of an annotation
+    twice; the moment at which it was made tells the two apart.
+    """
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
     account = account_of(payload)
     own: set[int | None] = set(accounts)
-    if on_record is not None and on_record.created_at == payload.get("created_at"):
+    if on_record is not None and on_record.record.judged_at == payload.get("created_at"):
         # The server forgets whose an annotation was when it removes the account.
         account = on_record.account if account is None else account
         own.add(on_record.account)
@@ -95,7 +106,7 @@ def read_annotation(
         flags.append(SKIPPED)
     if account not in own:
         planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
-        flags.append(f"by account {account}, planned for account {planned}")
+        flags.append(f"{BY_ANOTHER} {account}, planned for account {planned}")
     changed_by = id_of(payload.get("updated_by"))
     if changed_by is not None and changed_by not in {account, *own}:
         flags.append(f"{EDITED} {changed_by}, not by its author")
@@ -103,6 +114,7 @@ def read_annotation(
     differences = [given for given in _given(results, controls.SETTLED_BY, "choices") if given in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return Reading(
+        asked=asked,
         grade=grade,
         cannot_judge=cannot_judge,
         comment=_comment(results),

@@ -7,25 +7,104 @@ folder; nothing else is ever waited for or stopped.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import httpx
 
 from annot.base.errors import StudioError
-from annot.labelstudio import ports
+from annot.labelstudio.door import PatientClient
 from annot.labelstudio.installing import ensure_installed, locked, tail
-from annot.labelstudio.patience import PatientClient
+
+SERVER_BYTES = 800_000_000
+"""What is reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
+MEMINFO = Path("/proc/meminfo")
+
+
+def free_bytes() -> int | None:
+    """What programs can still take without swapping; None where the system does not say."""
+    if not MEMINFO.is_file():
+        return None
+    lines = (line.partition(":") for line in MEMINFO.read_text(encoding="ascii").splitlines())
+    found = next((value.split() for name, _, value in lines if name == "MemAvailable"), None)
+    return 1024 * int(found[0]) if found else None
+
+
+HOST = "127.0.0.1"
+FIRST_PORT = 8090
+PORTS_TRIED = 50
+
+
+@contextmanager
+def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
+    """`port`, or the one that the server of `folder` had the last time (people keep links), or the first free one.
+
+    It is ours until the context ends: Label Studio binds it only after a minute of migrations, and on a port that was
+    taken in between it would move to the next one without a word. The port of another server that is down is taken
+    only where no other is left. Raises StudioError where none is free.
+    """
+    last = kept_port(folder)
+    candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
+    for sparing in (True, False):
+        for candidate in candidates:
+            if not is_free_port(candidate):
+                continue
+            with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
+                try:
+                    fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    continue
+                if sparing and candidate not in (port, last) and _is_of_another(claim, candidate, folder):
+                    continue
+                claim.truncate(0)
+                claim.write(str(folder))
+                claim.flush()
+                yield candidate
+                return
+    what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
+    raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
+
+
+def kept_port(folder: Path) -> int | None:
+    """The port that the server of `folder` has, or had the last time."""
+    return number_in(folder / "port")
+
+
+def is_free_port(port: int) -> bool:
+    """Whether a server could listen there."""
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
+    return True
+
+
+def number_in(path: Path) -> int | None:
+    """The number that a file begins with."""
+    try:
+        return int(path.read_text(encoding="utf-8").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _is_of_another(claim: TextIO, port: int, folder: Path) -> bool:
+    """Whether who claimed the port the last time is the server of another folder that still goes by it."""
+    claim.seek(0)
+    owner = claim.read()
+    return owner not in ("", str(folder)) and kept_port(Path(owner)) == port
+
 
 START_SECONDS = 600.0
 """The first start migrates an empty database: about a minute on two cores, more when they are busy."""
@@ -71,8 +150,8 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     with locked(folder / "lock"):
         if status(folder) is not None:
             return _wait_until_healthy(folder)
-        with ports.claimed(port, folder) as chosen:
-            say(f"starting Label Studio at http://{ports.HOST}:{chosen} (the first start takes about a minute)")
+        with claimed_port(port, folder) as chosen:
+            say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             said = _log_size(folder)
             _spawn(program, folder, chosen, environ)
             if not _speaks(folder, said) and (hung := _process(folder)) is not None:
@@ -102,7 +181,7 @@ def status(folder: Path) -> Server | None:
     if found is None:
         return None
     pid, port = found
-    url = f"http://{ports.HOST}:{port}"
+    url = f"http://{HOST}:{port}"
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
 
@@ -146,7 +225,7 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
         # at once are answered in half the time.
         "LABEL_STUDIO_AZURE_MOUNT_FIX": "true",
     }
-    command = [str(program), "start", "--no-browser", "--internal-host", ports.HOST, "--port", str(port)]
+    command = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
     command += ["--data-dir", str(data)]
     # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
     # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly. It gives
@@ -174,7 +253,7 @@ def _end(folder: Path, pid: int, port: int) -> None:
             os.killpg(os.getpgid(pid), stop)
         if _comes_true(lambda: _process(folder) is None, within=seconds):
             # An ending process loses its command line a moment before its port: who starts again wants it back.
-            _comes_true(lambda: ports.is_free(port), within=GONE_SECONDS)
+            _comes_true(lambda: is_free_port(port), within=GONE_SECONDS)
             return
     raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
 
@@ -239,7 +318,7 @@ def _is_healthy(url: str, token: str) -> bool:
 
 def _process(folder: Path) -> tuple[int, int] | None:
     """Process id and port of our running server."""
-    pid, port = ports.number_in(folder / "server.pid"), ports.kept(folder)
+    pid, port = number_in(folder / "server.pid"), kept_port(folder)
     return (pid, port) if pid and port and _is_ours(pid, folder) else None
 
 

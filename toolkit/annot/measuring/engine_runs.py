@@ -13,7 +13,7 @@ from annot.base.records import Ranking
 from annot.pools.pooling import CITED, MANUAL
 from annot.ranking import submission
 from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import METHODS
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -128,5 +128,5 @@ def take_in(
 def _check_method(ws: Workspace, method: str) -> None:
     if not METHOD.fullmatch(method):
         raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, and a letter or digit first")
-    if method in (*METHODS, LSA, CITED, MANUAL) or (ws.vectors / method).is_dir():
+    if method in (*METHODS, CITED, MANUAL) or (ws.vectors / method).is_dir():
         raise InputError(f"--method {method!r}: is the name of a method of our own", hint="take another name")

@@ -22,11 +22,10 @@ from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA
 from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.study.adjudication import Pair
-from annot.study.given_files import given_text
-from annot.study.guideline_versions import distinct
+from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_text
 
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""

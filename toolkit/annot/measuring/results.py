@@ -1,4 +1,4 @@
-"""The files of exports/ that hold what was measured."""
+"""The files of exports/ that hold what was measured, and the sentences that runs matched."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.stats.values import to_json
+from annot.formats.matches import ENDING, Match, Matches, match_lines, read_matches
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
 from annot.measuring.evaluation.evaluated import Evaluated
+from annot.study.adjudication import Pair
 from annot.study.exports import JUDGEMENTS_FILE
 from annot.study.workspace import Workspace, sha256_of, write_file
 
@@ -92,3 +94,25 @@ def read_audit(ws: Workspace) -> dict[str, Any] | None:
 def as_text(data: Any) -> str:
     """JSON as it stands in files."""
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def matches_file(ws: Workspace, tag: str) -> Path:
+    """Where the matches of a run lie."""
+    return ws.runs / f"{tag}{ENDING}"
+
+
+def write_matches(ws: Workspace, tag: str, matches: Matches | None) -> None:
+    """Write what a run matched; a file of an earlier run under the same tag goes where this one matched nothing."""
+    if matches is None:
+        matches_file(ws, tag).unlink(missing_ok=True)
+    else:
+        write_file(matches_file(ws, tag), match_lines(matches))
+
+
+def matches_of(ws: Workspace, tag: str) -> dict[Pair, tuple[Match, ...]]:
+    """What a run matched in each pair, heaviest first; nothing where the run has no such file."""
+    path = matches_file(ws, tag)
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as lines:
+        return read_matches(lines, name=str(path))

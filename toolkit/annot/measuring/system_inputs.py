@@ -11,14 +11,13 @@ from annot.base.records import Advance, Paper, Qrel, Query, Ranking
 from annot.base.settings.sections import SystemSettings
 from annot.corpus.corpus_state import current_sha256
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.folds.grouped import grouped_folds, test_folds
-from annot.measuring.folds.leaks import find_leaks, near_copies, refuse_leaks
+from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
 from annot.ranking.index import open_index
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
+from annot.ranking.systems import systems_of
 from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
-from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.system import System
 from annot.ranking.systems.weights import EncoderWeights
 from annot.ranking.vectors import Vectors
@@ -57,9 +56,9 @@ class StudyInputs:
         return current_sha256(self._ws, keep=True)
 
     @cached_property
-    def bench(self) -> Bench:
+    def ranking_inputs(self) -> RankingInputs:
         needs = dict.fromkeys(name for system in self._systems for name in system.index_methods(self.settings))
-        return open_index(self._ws, methods=needs, advance=self._advance).bench
+        return open_index(self._ws, methods=needs, advance=self._advance).inputs
 
     @cached_property
     def grades(self) -> StudyGrades:

@@ -18,8 +18,8 @@ from annot.formats.json_lines import json_lines
 from annot.pools.frozen_rankings import MANIFEST
 from annot.pools.near_duplicates import Alike
 from annot.pools.pooling import MANUAL, as_of, shares
-from annot.store.citations import MANIFEST as CITATIONS
-from annot.store.paper_columns import known_ids
+from annot.store.papers import MANIFEST as CITATIONS
+from annot.store.papers import known_ids
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
 
 FILE = "admission.jsonl"

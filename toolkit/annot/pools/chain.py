@@ -16,10 +16,9 @@ from annot.ranking.paper_vectors import recorded_files
 from annot.ranking.word_vectors import imported_word_vectors
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.chained import broken_chains
 from annot.store.guidelines import read_guidelines
+from annot.store.hashes import broken_chains, unsound_revisions
 from annot.store.papers import corpus_sha256
-from annot.store.soundness import unsound_revisions
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of

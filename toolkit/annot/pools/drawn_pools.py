@@ -19,7 +19,7 @@ from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, ranki
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import PoolDesign, recorded_designs
 from annot.pools.pooling import CITED, MANUAL, draw, extended
-from annot.store.citations import MANIFEST as CITATIONS
+from annot.store.papers import MANIFEST as CITATIONS
 from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 

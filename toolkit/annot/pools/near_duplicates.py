@@ -24,7 +24,7 @@ from annot.corpus.near_duplicates import (
 )
 from annot.ranking.index import each_on
 from annot.store import papers
-from annot.store.paper_columns import RowGroups, groups_for, ids_at
+from annot.store.papers import RowGroups, groups_for, ids_at
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:

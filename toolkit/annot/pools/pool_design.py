@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from typing import get_args
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
@@ -31,6 +31,18 @@ class PoolDesign:
     def ranked_methods(self) -> tuple[str, ...]:
         """The methods that have a ranking."""
         return tuple(name for name in self.methods if name != CITED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignOverrides:
+    """What the command line says of a design; None changes nothing."""
+
+    mode: str | None = None
+    per_method: int | None = None
+    ranking_depth: int | None = None
+    seed: int | None = None
+    methods: tuple[str, ...] | None = None
+    without: tuple[str, ...] | None = None
 
 
 def design_of_settings(settings: Settings) -> PoolDesign:
@@ -68,28 +80,31 @@ def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
     return Counter(designs[paper_id] for paper_id in sorted(designs)).most_common(1)[0][0] if designs else None
 
 
-def asked_design(design: PoolDesign, given: Mapping[str, Any]) -> PoolDesign:
-    """The design with what the command line names; None in `given` changes nothing.
-
-    Raises InputError for an unknown mode or method, or when no method is left.
-    """
-    named = {name: value for name, value in given.items() if value is not None}
-    if named.get("mode", design.mode) not in get_args(DrawMode):
-        raise InputError(f"mode {named['mode']!r}: expected one of {', '.join(get_args(DrawMode))}")
-    if "methods" in named:
-        named["methods"] = tuple(dict.fromkeys(named["methods"]))
-        left_out = tuple(name for name in design.without if name not in named["methods"])
-        design = replace(design, methods=named["methods"], without=left_out)
-    if "without" in named:
-        known = (*design.methods, *design.without)
-        for name in named["without"]:
+def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
+    """The design with what the command line names. Raises InputError for an unknown mode or method, or when no method
+    is left."""
+    if (by.mode or design.mode) not in get_args(DrawMode):
+        raise InputError(f"mode {by.mode!r}: expected one of {', '.join(get_args(DrawMode))}")
+    methods, left_out = design.methods, design.without
+    if by.methods is not None:
+        methods = tuple(dict.fromkeys(by.methods))
+        left_out = tuple(name for name in left_out if name not in methods)
+    if by.without is not None:
+        known = (*methods, *left_out)
+        for name in by.without:
             check_name(name, known, what="method to leave out")
-        named["without"] = tuple(sorted(named["without"]))
-        named["methods"] = tuple(name for name in known if name not in named["without"])
-    asked = replace(design, **named)
-    if not asked.methods:
+        left_out = tuple(sorted(by.without))
+        methods = tuple(name for name in known if name not in left_out)
+    if not methods:
         raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
-    return asked
+    return PoolDesign(
+        mode=by.mode or design.mode,
+        per_method=design.per_method if by.per_method is None else by.per_method,
+        ranking_depth=design.ranking_depth if by.ranking_depth is None else by.ranking_depth,
+        seed=design.seed if by.seed is None else by.seed,
+        methods=methods,
+        without=left_out,
+    )
 
 
 def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:

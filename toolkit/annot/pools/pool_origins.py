@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from annot.base.errors import InputError
 from annot.base.records import Pool
 from annot.base.shards import Advance
-from annot.corpus.corpus_facts import has_corpus
 from annot.pools.admission import passed_over_in, recorded_admissions
 from annot.pools.drawn_pools import admitted_to
 from annot.pools.frozen_rankings import Rankings, method_settings, needed, rankings_manifest, read_rankings
@@ -16,8 +15,8 @@ from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import CITED
 from annot.ranking.small_corpora import FewAbstracts, trained_on_few
-from annot.store import citations
-from annot.store.citations import AddedFile
+from annot.store import papers
+from annot.store.papers import AddedFile
 from annot.study.workspace import Workspace, sha256_of
 
 
@@ -45,14 +44,14 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and has_corpus(ws) else ()
+    alike = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
     passed = None
     if alike:
         try:
             passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent)
         except InputError:
             passed = None
-    added = citations.added_files(ws.corpus) if pools else ()
+    added = papers.added_files(ws.corpus) if pools else ()
     earlier = _earlier(ws, pools) if added else 0
     return PoolOrigins(sum(map(len, alike)), len(alike), passed, added, earlier, _few_abstracts(ws, pools))
 
@@ -78,7 +77,7 @@ def _few_abstracts(ws: Workspace, pools: Mapping[str, Pool]) -> FewAbstracts | N
 
 
 def _earlier(ws: Workspace, pools: Mapping[str, Pool]) -> int:
-    now = sha256_of(ws.corpus / citations.MANIFEST)
+    now = sha256_of(ws.corpus / papers.MANIFEST)
     return sum(
         paper_id in pools and CITED in pools[paper_id].methods and one.citations_sha256 != now
         for paper_id, one in recorded_admissions(ws).items()

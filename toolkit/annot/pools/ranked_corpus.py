@@ -16,7 +16,7 @@ from annot.formats.trec import write_run
 from annot.pools.frozen_rankings import Rankings
 from annot.ranking.imported_rankings import imported_methods, ranking_file, read_imported
 from annot.ranking.index import Advance, open_index
-from annot.ranking.methods import rank_all, settings_of
+from annot.ranking.methods import method_named, rank_all
 from annot.study.workspace import Workspace
 
 
@@ -50,14 +50,14 @@ def rank_corpus(
             index = open_index(ws, methods=own, advance=advance, scratch=None if keep else Path(scratch))
             out = excluded()
             rankings = rank_all(
-                index.bench,
+                index.inputs,
                 methods=own,
                 paper_ids=query_papers,
                 excluded=out,
                 ranking_depth=ranking_depth,
                 after_method=lambda _name: advance(next(done), len(own)),
             )
-            facts = {method: settings_of(index.bench, method) for method in own}
+            facts = {method: method_named(method).settings(index.inputs) for method in own}
             digest = index.corpus_sha256
     else:
         digest, out = current_sha256(ws, keep=False), excluded()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annot.base.errors import MissingInput
 from annot.base.records import Pool
 from annot.base.shards import Advance
-from annot.corpus.corpus_facts import has_corpus, papers_of
+from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
 from annot.pools.frozen_rankings import needed, read_rankings
@@ -17,7 +17,7 @@ from annot.pools.pool_facts import first_difference
 from annot.pools.pooling import CITED, as_of
 from annot.store import pools
 from annot.store.database import open_store
-from annot.store.paper_columns import known_ids
+from annot.store.papers import known_ids
 from annot.study.workspace import Workspace
 
 
@@ -80,7 +80,7 @@ def recorded_pools(ws: Workspace) -> dict[str, Pool]:
 
 
 def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
-    if not admitted or not has_corpus(ws):
+    if not admitted or not ws.has_corpus:
         return {"cited_since": 0, "cited_gone": 0}
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
     there = known_ids(ws.corpus, set().union(*cites.values()))

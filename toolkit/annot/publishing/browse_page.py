@@ -13,7 +13,7 @@ from markupsafe import Markup
 from annot.base.records import Paper, Pool, Ranking
 from annot.base.templating import render
 from annot.formats.matches import Match, closest
-from annot.measuring.evaluation.error_cases import NEAR_TOP, ErrorCase
+from annot.measuring.evaluation.analyses import NEAR_TOP, ErrorCase
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot

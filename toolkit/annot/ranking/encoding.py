@@ -33,8 +33,7 @@ from annot.ranking.systems.inputs import SentenceVectors
 from annot.ranking.systems.reading import MIXED
 from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter
-from annot.store.paper_columns import RowGroups, groups_for, read_columns
-from annot.store.papers import count_papers, read_papers
+from annot.store.papers import RowGroups, count_papers, groups_for, read_columns, read_papers
 from annot.study.workspace import Workspace, sha256_of
 
 TEXT = ("paper_id", "title", "sentences")

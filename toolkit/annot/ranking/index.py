@@ -16,8 +16,8 @@ from annot.corpus.corpus_state import current_sha256
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.index_folders import folder_for
-from annot.ranking.index_parts import Places, Rows, Variant, averages, open_corpus, processes_within
-from annot.ranking.methods import LSA, METHODS, Bench
+from annot.ranking.index_parts import Places, Rows, averages, open_corpus, processes_within
+from annot.ranking.methods import LSA, RankingInputs, method_named
 from annot.ranking.paper_vectors import vectors_of
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.ranking.word_vectors import train, trained_name
@@ -25,14 +25,6 @@ from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
 DECOMPOSITION = "annot-lsa-2"
-
-VARIANTS: dict[str, Variant] = {
-    "title_cbow200": ("title", False),
-    "title_tfidfcbow200": ("title", True),
-    "abs_cbow200": ("abstract", False),
-    "abs_tfidfcbow200": ("abstract", True),
-}
-"""The averages that a method ranks by."""
 
 MEMORY = 4 * 2**30
 """Bytes that making the index takes, where nothing else is said."""
@@ -47,9 +39,9 @@ V = TypeVar("V", bound=Vectors)
 
 @dataclass(frozen=True)
 class Index:
-    """The bench of a corpus and the hash of the corpus it was made from."""
+    """What methods rank by, and the hash of the corpus that it was made from."""
 
-    bench: Bench
+    inputs: RankingInputs
     corpus_sha256: str
 
 
@@ -68,7 +60,7 @@ def open_index(
     Raises MissingInput when a method needs vectors that are not there, with what to put where; InputError when the
     memory does not do.
     """
-    methods = tuple(methods)
+    needs = [method_named(name).needs for name in methods]
     machine, most = ws.machine, processes_within(memory)
 
     def making() -> Each:
@@ -77,23 +69,24 @@ def open_index(
         by_threads = not engine.cluster and engine.processes <= FEW
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
-    found = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
+    named = [one.vectors for one in needs if one.vectors is not None and one.vectors != LSA]
+    found = {name: vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
     given = {name: _searched(one, ws.vectors / name, machine) for name, one in found.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     word_vectors, averaged = None, {}
-    variants = [VARIANTS[name] for name in methods if name in VARIANTS]
+    variants = [variant for one in needs for variant in one.averages]
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
             train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
-    if LSA in methods:
+    if any(one.vectors == LSA for one in needs):
         made = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         given[LSA] = _searched(made, lsa_place(places), machine)
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
-    return Index(bench, places.corpus_sha256)
+    inputs = RankingInputs(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
+    return Index(inputs, places.corpus_sha256)
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:

@@ -25,11 +25,10 @@ from annot.ranking import shard, wordvectors
 from annot.ranking.corpus import Corpus, gather
 from annot.ranking.dense import Parts
 from annot.ranking.index_folders import Urls, folders_for, keep, take
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs, Variant
 from annot.ranking.shard import Shard
-from annot.ranking.tokens import Field
 from annot.store import papers
-from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.store.papers import RowGroups, groups_for, read_columns
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
@@ -44,9 +43,6 @@ AT_ONCE = 2_500
 
 WHOLE = "whole"
 """What the shards of a corpus are together, among what belongs to it."""
-
-Variant = tuple[Field, bool]
-"""Averages of a field: weighted by idf, or plain."""
 
 GIGABYTE = 2**30
 OF_A_PROCESS = 9 * GIGABYTE // 10
@@ -186,15 +182,15 @@ class _MakeAverages:
         for variant, folder in self.missing[number].items():
             if not self.url and folder.exists():
                 continue
-            source = self._bench.averages_of(number, *variant)
+            source = self._inputs.averages_of(number, *variant)
             rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
             arrays = {"vectors": storage.Blocks(source.shape, rows)}
             made[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
         return made
 
     @cached_property
-    def _bench(self) -> Bench:
-        return Bench(self.corpus, word_vectors=wordvectors.load(self.words), vectors={}, averages={})
+    def _inputs(self) -> RankingInputs:
+        return RankingInputs(self.corpus, word_vectors=wordvectors.load(self.words), vectors={}, averages={})
 
 
 class Rows:

@@ -1,14 +1,15 @@
-"""The ranking methods by name: whole-paper rankings for pooling, and facet baselines within a pool.
+"""The ranking methods by name: whole-paper rankings for pooling, and baselines that order a pool by chosen sentences.
 
-The names are CSFCube's. Every other name is the name of a set of vectors (`specter`, `lsa`, one's own).
+The names are CSFCube's. Every other name is that of a set of vectors (`specter`, one's own). A new method is a function
+that ranks and an entry of `METHODS`; a new baseline one that scores and an entry of `BASELINES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,12 @@ LSA = "lsa"
 EMPTY_SCORE = -1e6
 """The score in a within-pool run of a document that has no usable token: below every other, so that it comes last."""
 
+Variant = tuple[Field, bool]
+"""Averages of word vectors: of a field, weighted by idf or plain."""
 
-class Bench:
-    """The corpus with the vectors that methods need.
+
+class RankingInputs:
+    """What methods rank by: the corpus, with the vectors that they need.
 
     averages: document averages that were made before, by field and whether they are weighted; the others are made row
     by row when they are asked for. each: where the corpus is searched.
@@ -65,7 +69,7 @@ class Bench:
 
     def averages_of(self, number: int, field: Field, weighted: bool) -> Averages:
         """The averages of one shard, each made when it is asked for."""
-        assert self.word_vectors is not None, "a bench for these methods has word vectors"
+        assert self.word_vectors is not None, "these methods rank by word vectors"
         shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
         idf = self.corpus.statistics(field, "words").smooth_idf[place] if weighted else None
         return Averages(shard.counts(field, "words"), self._word_rows[place], self.word_vectors, idf=idf)
@@ -78,7 +82,7 @@ class Bench:
 
     def average(self, query: Sparse, *, weighted: bool) -> NDArray[np.float32]:
         """The average of one row of counts of abstracts, as a document of these tokens would have it."""
-        assert self.word_vectors is not None, "a bench for these methods has word vectors"
+        assert self.word_vectors is not None, "these methods rank by word vectors"
         from scipy.sparse import csr_matrix
 
         used, each = query.indices, np.arange(query.nnz)
@@ -101,33 +105,99 @@ class Bench:
     def fold_in(self, query: Sparse) -> NDArray[np.float32]:
         """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
         found = self.vectors[LSA]
-        assert isinstance(found, lsa.Decomposition), "a bench for this method has a decomposition"
+        assert isinstance(found, lsa.Decomposition), "this method ranks by a decomposition"
         return lsa.fold_in(query, self.idf, found.basis)
 
 
-def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
-    return tfidf.rank(bench.corpus, field, rows, depths=depths, each=bench.each)
+class Queries(NamedTuple):
+    """Query papers, taken whole."""
+
+    paper_ids: Sequence[str]
+    rows: Rows
+    depths: Rows
+    """How many papers each wants."""
 
 
-def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
-    source = bench.averages(field, weighted=weighted)
-    return dense.search(source, bench.corpus.paper_ids, source[rows], metric="l2", depths=depths, each=bench.each)
+class Needs(NamedTuple):
+    """What has to be made, or to be there, besides tokens and counts."""
+
+    averages: tuple[Variant, ...] = ()
+    """Averages of word vectors."""
+    vectors: str | None = None
+    """A set of vectors of this name; `LSA` is made of the corpus."""
 
 
-METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
-    "title_tfidf": partial(_by_tfidf, field="title"),
-    "title_cbow200": partial(_by_average, field="title", weighted=False),
-    "title_tfidfcbow200": partial(_by_average, field="title", weighted=True),
-    "abs_tfidf": partial(_by_tfidf, field="abstract"),
-    "abs_cbow200": partial(_by_average, field="abstract", weighted=False),
-    "abs_tfidfcbow200": partial(_by_average, field="abstract", weighted=True),
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What is on record with a ranking; there is no method and no baseline without it."""
+
+    settings: Callable[[RankingInputs], dict[str, Any]]
+    """All that its figures depend on beside the corpus."""
+    needs: Needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Recorded):
+    """Ranks the whole corpus for query papers, one after the other in the order given."""
+
+    rank: Callable[[RankingInputs, Queries], list[Ranking]]
+
+
+def _by_tfidf(field: Field) -> Method:
+    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+        return tfidf.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
+
+    return Method(rank=rank, settings=lambda _: dict(tfidf.SETTINGS), needs=Needs())
+
+
+def _by_average(field: Field, *, weighted: bool) -> Method:
+    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+        source, ids = inputs.averages(field, weighted=weighted), inputs.corpus.paper_ids
+        wanted = source[queries.rows]
+        return dense.search(source, ids, wanted, metric="l2", depths=queries.depths, each=inputs.each)
+
+    needs = Needs(averages=((field, weighted),))
+    return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
+
+
+def _by_vectors(name: str) -> Method:
+    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
+        return dense_vectors.rank(vectors, queries.paper_ids, corpus=corpus, depths=queries.depths, each=inputs.each)
+
+    return Method(rank=rank, settings=lambda inputs: _described(inputs, name), needs=Needs(vectors=name))
+
+
+def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
+    facts = dict(inputs.word_vectors.facts) if inputs.word_vectors else {}
+    average = "sum(tf*idf*v)/sum(tf*idf)" if weighted else "sum(tf*v)/sum(tf)"
+    return {"similarity": "-l2", "average": average, "idf": tfidf.SETTINGS["idf"], "word_vectors": facts}
+
+
+def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
+    return {"vectors": inputs.vectors[name].description}
+
+
+METHODS: dict[str, Method] = {
+    "title_tfidf": _by_tfidf("title"),
+    "title_cbow200": _by_average("title", weighted=False),
+    "title_tfidfcbow200": _by_average("title", weighted=True),
+    "abs_tfidf": _by_tfidf("abstract"),
+    "abs_cbow200": _by_average("abstract", weighted=False),
+    "abs_tfidfcbow200": _by_average("abstract", weighted=True),
+    LSA: _by_vectors(LSA),
 }
-"""The term and word-vector methods. 200 stands for the usual size of the word vectors; what they really have is in
-their settings."""
+"""The methods that need nothing but the corpus. 200 stands for the usual size of the word vectors; what they really
+have is in their settings."""
+
+
+def method_named(name: str) -> Method:
+    """One of `METHODS`, or the search in the set of vectors of this name."""
+    return METHODS.get(name) or _by_vectors(name)
 
 
 def rank_all(
-    bench: Bench,
+    inputs: RankingInputs,
     *,
     methods: Sequence[str],
     paper_ids: Sequence[str],
@@ -141,101 +211,96 @@ def rank_all(
     a usable token, or with a vector of zeros, gets an empty ranking. after_method: called as each is done. Returns
     rankings by method, then by query paper, methods in the order given. Raises InputError for papers not in the corpus.
     """
-    rows = bench.corpus.rows(paper_ids)
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
+    queries = Queries(paper_ids, inputs.corpus.rows(paper_ids), depths)
     done: dict[str, dict[str, Ranking]] = {}
-    for method in methods:
-        if method in METHODS:
-            found = METHODS[method](bench, rows, depths)
-        else:
-            vectors, corpus = bench.vectors[method], bench.corpus.paper_ids
-            found = dense_vectors.rank(vectors, paper_ids, corpus=corpus, depths=depths, each=bench.each)
-        done[method] = {
+    for name in methods:
+        found = method_named(name).rank(inputs, queries)
+        done[name] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
-        after_method(method)
+        after_method(name)
     return done
 
 
 @dataclass(frozen=True)
-class Asked:
+class PoolToRank:
     """Chosen sentences of a paper as a query, and the candidates to put in order."""
 
-    bench: Bench
+    inputs: RankingInputs
     paper_id: str
     sentences: Sequence[int]
     rows: Rows
 
     def query(self, rule: Rule) -> Sparse:
         """The counts of the chosen sentences: one row."""
-        return self.bench.corpus.sentences(self.paper_id, self.sentences, rule)
+        return self.inputs.corpus.sentences(self.paper_id, self.sentences, rule)
 
     def candidates(self, rule: Rule) -> Sparse:
         """The counts of the candidates' abstracts."""
-        return self.bench.corpus.counts("abstract", rule, self.rows)
+        return self.inputs.corpus.counts("abstract", rule, self.rows)
 
 
-def _pool_tfidf(asked: Asked) -> NDArray[np.float64]:
-    candidates = asked.candidates("terms")
-    return _empty_last(tfidf.cosines(asked.query("terms"), candidates, asked.bench.idf)[0], candidates)
+@dataclass(frozen=True, kw_only=True)
+class Baseline(Recorded):
+    """Scores the candidates of a pool, each its whole abstract without the title; higher is better."""
+
+    score: Callable[[PoolToRank], NDArray[np.float64]]
 
 
-def _pool_bm25(asked: Asked) -> NDArray[np.float64]:
-    candidates = asked.candidates("words")
-    return _empty_last(asked.bench.bm25.scores(asked.query("words"), candidates), candidates)
+def _pool_tfidf(pool: PoolToRank) -> NDArray[np.float64]:
+    candidates = pool.candidates("terms")
+    return _empty_last(tfidf.cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
 
 
-def _pool_average(asked: Asked, *, weighted: bool) -> NDArray[np.float64]:
-    wanted = asked.bench.average(asked.query("words"), weighted=weighted)
-    candidates = asked.bench.averages("abstract", weighted=weighted)[asked.rows]
-    usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
-    return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
+def _pool_bm25(pool: PoolToRank) -> NDArray[np.float64]:
+    candidates = pool.candidates("words")
+    return _empty_last(pool.inputs.bm25.scores(pool.query("words"), candidates), candidates)
 
 
-def _pool_lsa(asked: Asked) -> NDArray[np.float64]:
-    wanted = asked.bench.fold_in(asked.query("terms"))
-    candidates = np.asarray(asked.bench.vectors[LSA].matrix[asked.rows])
+def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.float64]:
+    return np.where(np.diff(candidates.indptr) > 0, scores, EMPTY_SCORE)
+
+
+def _pool_average(*, weighted: bool) -> Baseline:
+    def score(pool: PoolToRank) -> NDArray[np.float64]:
+        wanted = pool.inputs.average(pool.query("words"), weighted=weighted)
+        candidates = pool.inputs.averages("abstract", weighted=weighted)[pool.rows]
+        usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
+        return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
+
+    needs = Needs(averages=(("abstract", weighted),))
+    return Baseline(score=score, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
+
+
+def _pool_lsa(pool: PoolToRank) -> NDArray[np.float64]:
+    wanted = pool.inputs.fold_in(pool.query("terms"))
+    candidates = np.asarray(pool.inputs.vectors[LSA].matrix[pool.rows])
     usable = candidates.any(axis=1) & bool(wanted.any())
-    scores = np.full(len(asked.rows), EMPTY_SCORE)
+    scores = np.full(len(pool.rows), EMPTY_SCORE)
     scores[usable] = dense.cosines(wanted, candidates[usable])
     return scores
 
 
-BASELINES: dict[str, Callable[[Asked], NDArray[np.float64]]] = {
-    "fabs_tfidf": _pool_tfidf,
-    "fabs_bm25": _pool_bm25,
-    "fabs_cbow200": partial(_pool_average, weighted=False),
-    "fabs_tfidfcbow200": partial(_pool_average, weighted=True),
-    LSA: _pool_lsa,
+BASELINES: dict[str, Baseline] = {
+    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(tfidf.SETTINGS), needs=Needs()),
+    "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: {"tokens": "words", **BM25_OKAPI}, needs=Needs()),
+    "fabs_cbow200": _pool_average(weighted=False),
+    "fabs_tfidfcbow200": _pool_average(weighted=True),
+    LSA: Baseline(score=_pool_lsa, settings=lambda inputs: _described(inputs, LSA), needs=Needs(vectors=LSA)),
 }
-"""Within-pool baselines: the query is chosen sentences, a candidate its whole abstract without the title."""
 
 
 def rank_pool(
-    bench: Bench, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
+    inputs: RankingInputs, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
 ) -> Ranking:
     """All documents of a pool in the baseline's order; statistics come from the whole corpus.
 
     sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
     `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
     """
-    rows = bench.corpus.rows([paper_id, *doc_ids])[1:]
-    scores = BASELINES[baseline](Asked(bench, paper_id, sentences, rows))
+    rows = inputs.corpus.rows([paper_id, *doc_ids])[1:]
+    scores = BASELINES[baseline].score(PoolToRank(inputs, paper_id, sentences, rows))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))
-
-
-def settings_of(bench: Bench, name: str) -> dict[str, Any]:
-    """What the figures of a method or baseline depend on, for the metadata of its run."""
-    if name in bench.vectors and name not in METHODS:
-        return {"vectors": bench.vectors[name].description}
-    if name.endswith("cbow200"):
-        facts = dict(bench.word_vectors.facts) if bench.word_vectors else {}
-        average = "sum(tf*idf*v)/sum(tf*idf)" if "tfidf" in name else "sum(tf*v)/sum(tf)"
-        return {"similarity": "-l2", "average": average, "idf": tfidf.SETTINGS["idf"], "word_vectors": facts}
-    return {"tokens": "words", **BM25_OKAPI} if name == "fabs_bm25" else dict(tfidf.SETTINGS)
-
-
-def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.float64]:
-    return np.where(np.diff(candidates.indptr) > 0, scores, EMPTY_SCORE)

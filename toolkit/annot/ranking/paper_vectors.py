@@ -15,9 +15,9 @@ from annot.base.records import CITED
 from annot.base.settings.sections import FileName, PoolSettings
 from annot.ranking import vectors
 from annot.ranking.imported_rankings import imported_methods
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import METHODS
+from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.abstracts import AbstractSystem
-from annot.ranking.systems.registry import SYSTEMS
 from annot.ranking.vectors import Vectors
 from annot.study.workspace import Workspace
 
@@ -28,7 +28,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """The vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with what puts them there."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
+        near = difflib.get_close_matches(name, METHODS, 1)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
@@ -45,7 +45,7 @@ def check_set_name(name: str) -> None:
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
     taken = name in SYSTEMS and not isinstance(SYSTEMS[name], AbstractSystem)
-    if taken or name in (*METHODS, LSA, CITED):
+    if taken or name in (*METHODS, CITED):
         raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
 
 

@@ -14,7 +14,7 @@ from annot.base.ordering import ranked, round_score
 from annot.base.records import Ranking, ScoredDoc
 from annot.base.templating import counted
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
-from annot.study.given_files import given_bytes, given_text
+from annot.study.workspace import given_bytes, given_text
 
 EXAMPLES = 3
 

@@ -14,14 +14,16 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Assessor
-from annot.judging.exchange.connection import connect, open_accounts, refuse_shared
-from annot.judging.exchange.whose_server import (
+from annot.judging.exchange.servers import (
+    connect,
     is_elsewhere,
     isolated,
     keep_address,
+    open_accounts,
     owners_of,
     passwords_file,
     place_of,
+    refuse_shared,
     studio_folder,
 )
 from annot.labelstudio import server

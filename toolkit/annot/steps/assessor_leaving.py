@@ -11,14 +11,14 @@ from sqlmodel import Session
 from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.handed_on import unpulled
-from annot.judging.plan_file import plan_sha256, record_plan, write_plan
+from annot.judging.exchange.servers import connect
+from annot.judging.plan_on_record import plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import HandedOn, hand_on
-from annot.judging.settling import settling_of
-from annot.store import judgements, people, projects, returned
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.rounds.judging import unpulled
+from annot.store import judgements, people, projects
 from annot.store.database import Store, open_store
-from annot.store.hidden_gold import read_hidden
+from annot.store.projects import read_hidden
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
@@ -84,7 +84,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
             sent = projects.read_sent(session).get(leaver, set())
             back = [
                 one
-                for one in returned.read_returned(session)
+                for one in judgements.read_returned(session)
                 if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
             ]
             if dry_run:
@@ -94,7 +94,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
                 if everyone[leaver].left_on is None:
                     people.set_left(session, leaver, now)
                 for one in back:
-                    returned.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
+                    judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
                 if found.given_up:
                     record_plan(ws, session, found.plan, handed_on=found.given_up)
         if found.given_up and not dry_run:
@@ -196,5 +196,5 @@ def _handed_on(
         together=ws.settings.judging.assignment == "per-query",
         open_loads=Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
-        barred=settling_of(session),
+        barred=adjudicators_of(session),
     )

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.base.errors import InputError, StudioError
 from annot.base.records import Advance
-from annot.judging.exchange.connection import on_servers
-from annot.judging.exchange.rounds import ROUNDS
-from annot.judging.ledger import keep_ledger
-from annot.judging.standing import files
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
@@ -24,7 +21,7 @@ from annot.store.dump import row_counts
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
 from annot.store.trials import TRIALS
-from annot.study.backing_up import write_backup
+from annot.study.backups import files_of, write_backup
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
@@ -53,9 +50,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     if path.exists():
         raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
     notes: list[str] = []
-    if not dry_run:
-        keep_ledger(ws)
-    states, taken = states_of(ws), tuple(files(ws, notes))
+    states, taken = states_of(ws), tuple(files_of(ws, notes))
     with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
             with store.read() as session:
@@ -63,7 +58,8 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
             return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
         snapshots = Path(folder)
         _take_snapshots(ws, store, snapshots, notes, advance=advance)
-        contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
+        contents = write_backup(ws, store, path, files=taken, whole=True, notes=notes, snapshots=snapshots)
+    assert contents is not None
     note(ws, "backup", states)
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
@@ -110,7 +106,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        pull = ROUNDS[project.round].push.replace("push", "pull")
+        pull = PARTS[project.round].push.replace("push", "pull")
         notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
 
 

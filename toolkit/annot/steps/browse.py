@@ -8,19 +8,18 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper, Qrel, Ranking
-from annot.corpus.corpus_facts import has_corpus
 from annot.formats.matches import Match
 from annot.judging.under_way import under_way
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.matched import matches_file, matches_of
 from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
+from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.adjudication import Pair
-from annot.study.error_kinds import read_kinds
+from annot.study.exports import read_kinds
 from annot.study.made import note
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
@@ -48,7 +47,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     No grade is on it while anything is still being judged, unless `partial`: then those are that are settled.
     out: the folder to write into instead of `exports/`.
     """
-    if not has_corpus(ws):
+    if not ws.has_corpus:
         raise MissingInput("no corpus: there is nothing to read", hint="add the papers with `annot corpus add`")
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)

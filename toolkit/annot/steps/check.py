@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.records import Advance
 from annot.formats.irds import dataset_id
-from annot.judging import guideline_faults, plan_check
+from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
 from annot.pools import replay
 from annot.pools.chain import LINKS, broken_links
@@ -23,7 +23,7 @@ from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
 
 
-class Part(NamedTuple):
+class CheckedPart(NamedTuple):
     """What one part of a study was found to be."""
 
     record: object
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 class Checked:
     """What `annot check` looked at, and found."""
 
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, CheckedPart] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
     """Parts that the study does not have yet, or that could not be looked at, and why."""
 
@@ -67,10 +67,10 @@ class Checked:
         return FindingError(f"{sum(part.findings for part in bad.values())} findings: {counts}")
 
 
-class Look(Protocol):
+class Check(Protocol):
     """How a part is looked at."""
 
-    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> Part: ...
+    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Verified:
 
 
 def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> Checked:
-    """Look at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
+    """Check at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
 
     release: a folder that is compared with its own hashes and with the study's files.
     """
@@ -101,24 +101,28 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
             checked.unchecked[name] = "; ".join([error.message, *error.faults])
         except InputError as error:
             faults = (error.message, *error.faults)
-            checked.parts[name] = Part(faults, "\n".join(faults), max(1, len(error.faults)), error.message, error.hint)
+            checked.parts[name] = CheckedPart(
+                faults, "\n".join(faults), max(1, len(error.faults)), error.message, error.hint
+            )
     return checked
 
 
-def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
-    found = plan_check.check(ws)
+def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+    found = plan_on_record.check(ws)
     count = len(found.faults)
-    return Part(found, told("checked", found=found), count, f"the plan has {count} fault(s)")
+    return CheckedPart(found, told("checked", found=found), count, f"the plan has {count} fault(s)")
 
 
-def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = replay.replay(ws, advance=advance)
     count = len(found.differences)
     why = "`annot check files` tells whether the corpus or a file has changed since"
-    return Part(found, told("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why)
+    return CheckedPart(
+        found, told("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
+    )
 
 
-def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
     fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
@@ -126,18 +130,18 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Par
         fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
     words = f"{count} place(s) in the guidelines do not fit the study"
-    return Part(found, "\n".join(found.findings) or fit, count, words, where)
+    return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
 
-def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
     sound = "nothing found: every file of the index has the hash that it was written with"
     words = f"index: {len(faults)} file(s) are not as they were written"
     again = "make them again with `annot index --repair`"
-    return Part(faults, "\n".join(faults) or sound, len(faults), words, again)
+    return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 
-def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
@@ -147,16 +151,16 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{len(findings)} thing(s) are not as they were written"
     again = "make each again with the command that is named, or take it from a backup with `annot restore`"
-    return Part(found, told("verified", verified=found), len(findings), words, again)
+    return CheckedPart(found, told("verified", verified=found), len(findings), words, again)
 
 
-def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> Part:
+def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = audit.audit(ws, advance=advance)
     count = len(found.findings)
-    return Part(found, audit.described(found), count, f"{count} thing(s) on the server need a person")
+    return CheckedPart(found, audit.described(found), count, f"{count} thing(s) on the server need a person")
 
 
-PARTS: dict[str, Look] = {
+PARTS: dict[str, Check] = {
     "plan": _plan,
     "pools": _pools,
     "guidelines": _guidelines,

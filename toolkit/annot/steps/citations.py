@@ -15,9 +15,8 @@ from annot.corpus.corpus_rejects import Rejects
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
-from annot.store.citations import ABOUT, FOLDER, MANIFEST
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, sha256_of, write_manifest
+from annot.store.papers import ABOUT, FOLDER, MANIFEST
+from annot.study.workspace import Workspace, check_files, sha256_of, write_manifest
 
 REPORTED = 10
 SCRATCH = ".citations"

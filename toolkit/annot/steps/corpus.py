@@ -24,8 +24,7 @@ from annot.store import papers
 from annot.store.database import open_store
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace, check_files, sha256_of
 
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""

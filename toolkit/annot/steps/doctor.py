@@ -14,13 +14,12 @@ from pathlib import Path
 
 from annot import __version__
 from annot.base.errors import AnnotError, StudioError
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
-from annot.judging.standing import database_files
+from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
 from annot.store.database import open_store
-from annot.study.backup_manifest import ASIDE
+from annot.study.archive import ASIDE, BACKUPS
+from annot.study.backups import database_files
 from annot.study.workspace import Workspace
 
 FREE_BYTES = 2 * 10**9
@@ -36,7 +35,7 @@ SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Problem:
     """Something that is not as it should be."""
 
     what: str
@@ -51,7 +50,7 @@ class Examined:
     packages: dict[str, str]
     server: str | None
     """Address and release of the server, or of everyone's; None where none was looked at."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Problem, ...]
     notes: tuple[str, ...]
 
 
@@ -76,19 +75,19 @@ def examine(ws: Workspace | None) -> Examined:
                 seen.append(place)
                 findings += about
             except StudioError as error:
-                findings.append(Finding(error.message, error.hint or "see the documentation of Label Studio"))
+                findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
     return Examined(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
 
 
-def _machine(folder: Path) -> Iterator[Finding]:
+def _machine(folder: Path) -> Iterator[Problem]:
     free = shutil.disk_usage(folder.absolute()).free
     if free < FREE_BYTES:
-        yield Finding(
+        yield Problem(
             f"{free / 1e9:.1f} GB of disk are free, expected {FREE_BYTES / 1e9:.0f} GB or more",
             "make room: when the disk is full nothing can be pulled",
         )
     if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
-        yield Finding(
+        yield Problem(
             f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install the program into one of these"
         )
 
@@ -102,46 +101,46 @@ def _packages() -> dict[str, str]:
     return found
 
 
-def _client(packages: dict[str, str]) -> Iterator[Finding]:
+def _client(packages: dict[str, str]) -> Iterator[Problem]:
     found = packages.get("label-studio-sdk", "none")
     if not found.startswith(SDK):
-        yield Finding(f"label-studio-sdk {found}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
+        yield Problem(f"label-studio-sdk {found}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
 
 
-def _study(ws: Workspace) -> Iterator[Finding]:
+def _study(ws: Workspace) -> Iterator[Problem]:
     try:
         open_store(ws.database_url, create=False).close()
     except AnnotError as error:
-        yield Finding(error.message, error.hint or "restore a backup with `annot restore`")
+        yield Problem(error.message, error.hint or "restore a backup with `annot restore`")
     for left in sorted(ws.root.glob(f"{ASIDE}*")):
-        yield Finding(f"{left}: left by a restore that was killed", f"when no restore is running: rm -r {left}")
+        yield Problem(f"{left}: left by a restore that was killed", f"when no restore is running: rm -r {left}")
     if ws.database_file is not None:
         kind = _file_system(ws.database_file.resolve())
         if kind in NETWORK_FILE_SYSTEMS:
-            yield Finding(
+            yield Problem(
                 f"{ws.database_file}: on a network file system ({kind}), where SQLite and locks cannot be relied on",
                 "move the study to a local disk, or use PostgreSQL: `annot backup`, then `annot restore`",
             )
 
 
-def _private(ws: Workspace) -> Iterator[Finding]:
+def _private(ws: Workspace) -> Iterator[Problem]:
     """What others on this machine can read, or would find in a repository."""
     studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
-    secret = (*database_files(ws), *studios, *(ws.root / "backups").glob("*"))
+    secret = (*database_files(ws), *studios, *(ws.root / BACKUPS).glob("*"))
     for path in secret:
         if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
-            yield Finding(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
+            yield Problem(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
     in_repository = any((folder / ".git").exists() for folder in (ws.root.absolute(), *ws.root.absolute().parents))
     ignored = ws.root / ".gitignore"
     known = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
     if in_repository and ws.database_file is not None and ws.database_file.name not in known:
-        yield Finding(
+        yield Problem(
             f"{ignored}: does not name {ws.database_file.name}, which knows who the assessors are",
             "`annot init` writes one where there is none; otherwise add `annot.db*`, `.annot/` and `backups/` to it",
         )
 
 
-def _server(ws: Workspace, person: str | None) -> tuple[str, list[Finding]]:
+def _server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     asked = datetime.now(UTC)
@@ -154,47 +153,47 @@ def _server(ws: Workspace, person: str | None) -> tuple[str, list[Finding]]:
     ]
 
 
-def _release(release: str) -> Iterator[Finding]:
+def _release(release: str) -> Iterator[Problem]:
     for what, where in exposure.advisories(release):
-        yield Finding(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
+        yield Problem(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
     if exposure.is_older(release, installing.VERSION):
-        yield Finding(
+        yield Problem(
             f"Label Studio {release} is older than {installing.VERSION}, for which the screens were made",
             f"update it to {installing.VERSION}, before the study begins",
         )
     elif release != installing.VERSION:
-        yield Finding(
+        yield Problem(
             f"Label Studio {release} is newer than {installing.VERSION}, for which the screens were made",
             "judge a pair of each facet yourself before people begin, and look whether every key works",
         )
 
 
-def _open(address: str, seen: exposure.Exposure) -> Iterator[Finding]:
+def _open(address: str, seen: exposure.Exposure) -> Iterator[Problem]:
     if seen.sign_up:
-        yield Finding(
+        yield Problem(
             f"{address}: everyone can sign up, and who has an account can open every project",
             "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people by its link",
         )
     if address.startswith("http://") and not is_loopback(address):
-        yield Finding(
+        yield Problem(
             f"{address}: passwords, tokens and judgements travel readable for everyone on the way",
             "put it behind https, for example with a reverse proxy",
         )
     if not seen.forms:
-        yield Finding(
+        yield Problem(
             f"{address}: nobody can sign in or sign up in a browser, since the server takes no form from this address",
             f"start it with CSRF_TRUSTED_ORIGINS={address}",
         )
 
 
-def _clock(address: str, seen: exposure.Exposure, asked: datetime, answered: datetime) -> Iterator[Finding]:
+def _clock(address: str, seen: exposure.Exposure, asked: datetime, answered: datetime) -> Iterator[Problem]:
     """Whether the server's clock tells a moment from before it was asked, or after its answer was there."""
     if seen.clock is None:
         return
     apart = (seen.clock - min(max(seen.clock, asked), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
-        yield Finding(
+        yield Problem(
             f"{address}: its clock is {abs(apart):.0f} s {which} this machine's, so what came first cannot be told",
             "set both clocks by NTP (`timedatectl set-ntp true`)",
         )

@@ -40,8 +40,7 @@ from annot.ranking.systems.training.recipes import Recipe
 from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, check_files, write_file
 
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 WINDOWS: tuple[Window, ...] = ("sentence", "paragraph")

@@ -16,9 +16,9 @@ from annot.base.storage import held_alone
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
 from annot.ranking.index import Advance
+from annot.ranking.systems import systems_of
 from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
-from annot.ranking.systems.registry import systems_of
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
 from annot.ranking.systems.training.loop import Length, Point, Tell, TrainingState, length_of, train
 from annot.ranking.systems.training.recipes import Recipe

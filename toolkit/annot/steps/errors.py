@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.corpus.corpus_facts import has_corpus
 from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import comparable_runs
 from annot.store import papers
 from annot.study.adjudication import Pair
-from annot.study.error_kinds import read_entered
-from annot.study.exports import refuse_unfinished
+from annot.study.exports import read_entered, refuse_unfinished
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
@@ -39,7 +37,7 @@ def write(ws: Workspace) -> WrittenSheet:
     for case in error_cases(comparable_runs(snapshot), snapshot.outcome.qrels, relevant_from=relevant_from):
         cases.setdefault((case.query_id, case.doc_id), []).append(case)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
-    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if has_corpus(ws) else {}
+    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
     rows = [
         ErrorRow(
             *pair,

@@ -36,10 +36,9 @@ from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentences
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
-from annot.study.given_files import given_text
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_text, write_file
 
 NAME = "comparison"
 """Of the files that `write` makes."""

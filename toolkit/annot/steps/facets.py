@@ -23,13 +23,12 @@ from annot.corpus.facets.training import LabelledAbstract, read_labelled, withou
 from annot.corpus.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
-from annot.store.paper_columns import groups_for
 from annot.store.paper_writing import remove_papers
+from annot.store.papers import groups_for
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, put_import
-from annot.study.given_files import given_bytes, given_text
 from annot.study.made import note, states_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_bytes, given_text, write_file
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch

@@ -14,21 +14,27 @@ from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.planning.hidden_repeats import FEWEST_FOR_REPEATS
+from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
 from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
-from annot.measuring.forecast.design import ALL, Together, pool_size, simulate_design
-from annot.measuring.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of, times
-from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
+from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
+from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
 from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.near_duplicates import near_duplicates
-from annot.pools.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
+from annot.pools.pool_design import (
+    DesignOverrides,
+    design_of_settings,
+    differences,
+    overridden,
+    recorded_designs,
+    usual_design,
+)
 from annot.pools.pooling import CITED
 from annot.publishing.report.forecast import describe as describe
 from annot.publishing.report.terminal import told
@@ -151,7 +157,7 @@ def design(
         raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
     by_settings = design_of_settings(settings)
     usual = usual_design(recorded_designs(drawn.values()))
-    pooled = asked_design(usual or by_settings, {"per_method": per_method})
+    pooled = overridden(usual or by_settings, DesignOverrides(per_method=per_method))
     differing = differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(mean(cited)) if cited else 0.0
@@ -252,8 +258,8 @@ def pools(
         queries = read_queries(session)
         standing = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
-    usual = asked_design(
-        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), {"mode": mode}
+    usual = overridden(
+        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)

@@ -17,13 +17,12 @@ from annot.formats.judgements_file import FileJudgement
 from annot.formats.relish import read_relish
 from annot.formats.trec import read_qrels
 from annot.judging.brought_in import bring_in, refuse_other_work
-from annot.measuring.folds.grouped import as_splits
+from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, check_files
 
 WHO = "a1"
 """Under whose name the grades of qrels stand: they do not say who gave them."""

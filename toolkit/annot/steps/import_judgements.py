@@ -9,8 +9,7 @@ from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.judging.brought_in import ImportedJudgements, bring_in
-from annot.study.given_files import given_bytes
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_bytes
 
 
 def judgements_from(

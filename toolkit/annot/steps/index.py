@@ -12,7 +12,7 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.terminal import printed, told
-from annot.ranking.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
+from annot.ranking.index import Advance, lsa_place, open_index, places_of, words_place
 from annot.ranking.index_inventory import Part, damaged, parts_of
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
@@ -51,7 +51,7 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     repair: hold what stands against its hashes first, and make again what is damaged.
     """
     wanted = design_of_settings(ws.settings).ranked_methods
-    methods = tuple(name for name in wanted if name in METHODS or name == LSA)
+    methods = tuple(name for name in wanted if name in METHODS)
     limit = parsed_memory(memory)
     broken = damaged(ws) if repair else ()
     names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
@@ -61,7 +61,7 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     for path in broken:
         shutil.rmtree(path)
     index = open_index(ws, methods=methods, advance=advance, memory=limit)
-    return BuiltIndex(methods, len(index.bench.corpus), missing, names)
+    return BuiltIndex(methods, len(index.inputs.corpus), missing, names)
 
 
 def listed(ws: Workspace) -> tuple[Listed, ...]:
@@ -137,7 +137,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     if unreadable or lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
-    variants = [VARIANTS[method] for method in methods if method in VARIANTS]
+    variants = [variant for method in methods for variant in METHODS[method].needs.averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
     elif variants and (unreadable or lacks_averages(places, words, variants)):

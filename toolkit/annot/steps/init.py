@@ -12,8 +12,8 @@ from annot.base.settings import Settings
 from annot.base.settings.sections import CONTROL
 from annot.base.templating import render
 from annot.store.database import open_store
-from annot.study.backup_manifest import BACKUPS
-from annot.study.missing_parts import missing_part
+from annot.study.archive import BACKUPS
+from annot.study.backups import missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 IGNORE_FILE = ".gitignore"
@@ -63,7 +63,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
         url = Workspace.open(root).database_url
         try:
-            # An older one is migrated by `annot migrate` alone, after a backup.
+            # An older one is brought up by commands that change the study, after a backup.
             open_store(url, create=False).close()
         except MissingInput:
             open_store(url).close()

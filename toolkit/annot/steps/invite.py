@@ -11,9 +11,8 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Assessor
 from annot.base.templating import render
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.rounds import ROUNDS
-from annot.judging.exchange.whose_server import is_elsewhere, isolated, passwords_file, studio_folder
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.servers import connect, is_elsewhere, isolated, passwords_file, studio_folder
 from annot.judging.letters import Addressee, Role, addressees
 from annot.labelstudio import server
 from annot.labelstudio.accounts import read_passwords
@@ -21,8 +20,8 @@ from annot.labelstudio.studio_records import labelling_url
 from annot.publishing.report.words import listed
 from annot.store import people
 from annot.store.database import open_store
+from annot.store.people import Kind, Told, note_told
 from annot.store.projects import Project
-from annot.store.told import Kind, Told, note_told
 from annot.study.made import note_letters
 from annot.study.workspace import Workspace, write_file
 
@@ -89,7 +88,7 @@ def invite(
         path = None
         if out is not None:
             twice = sum(other.person == one.person for other in found) > 1
-            file = f"{name}-{ROUNDS[one.role].title}.txt" if twice else f"{name}.txt"
+            file = f"{name}-{PARTS[one.role].title}.txt" if twice else f"{name}.txt"
             path = (out if out.is_absolute() else ws.root / out) / file
             write_file(path, text)
             path.chmod(OWNER_ONLY)
@@ -120,7 +119,7 @@ def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
     if uncounted := [one.assessor for one in made if not one.counted and one.role == "judge"]:
         said.append(f"no number of pairs yet for {listed(uncounted)}: it follows from the pools, or from the plan")
     if waiting := _named(made, "adjudicate"):
-        said.append(f"{waiting} can sign in now; write again after `annot adjudicate push`, when there are disputes")
+        said.append(f"{waiting} can sign in now; write again after `annot push adjudication`, when there are disputes")
     if not all(one.contact for one in made):
         said.append("no letter says whom to ask: set `contact` under `[collection]` in annot.toml, or give --contact")
     return tuple(said)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.moments import moment_given
-from annot.corpus.corpus_facts import has_corpus
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.judging.meeting import meeting_of
 from annot.publishing.report.meeting import Screens, meeting_page
@@ -49,7 +48,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     made = meeting_page(
         meeting,
         title=ws.settings.collection.title,
-        titles=papers.find_papers(ws.corpus, sorted(wanted)) if has_corpus(ws) else {},
+        titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
         query_papers=query_papers,
         said=_said(ws, snapshot, wanted, {pair.facet for pair in meeting.widest}),
     )

@@ -11,11 +11,11 @@ from annot.base.names import check_name, known_query
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.judging.exchange.connection import on_servers
-from annot.judging.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.exchange.servers import on_servers
+from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.planning.too_small import papers_by_facet, papers_shared
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
@@ -26,6 +26,7 @@ from annot.store import judgements, people, pools, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
 from annot.store.queries import read_queries
+from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 OCCASIONS = (1, 2)
@@ -236,6 +237,8 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         chosen = {known_query(known, name).query_id for name in queries} or set(known)
         if sent:
+            if not dry_run:
+                keep_backup(ws, "before plan withdraw")
             _unsend(ws, store, chosen, dry_run=dry_run)
         leaving, remaining = _drop(ws, store, chosen, of_query=bool(queries), unsent=sent, dry_run=dry_run)
     if not dry_run:
@@ -265,6 +268,8 @@ def _drop(
                 f"every planned pair{of} was sent or judged{who}",
                 hint="a query without an answer can be taken back: `annot plan --withdraw --query QUERY --sent`",
             )
+        if not dry_run:
+            keep_backup(ws, "before plan withdraw")
         remaining = renumbered(one for one in standing if one not in leaving)
         if not dry_run and remaining:
             record_plan(ws, session, remaining, dropped={one.pair for one in leaving})

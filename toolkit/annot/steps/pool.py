@@ -35,10 +35,11 @@ from annot.pools.growth import PoolChange, pool_changes, refuse_growth
 from annot.pools.named_pools import papers_named
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
+    DesignOverrides,
     PoolDesign,
-    asked_design,
     design_of_settings,
     differences,
+    overridden,
     recorded_designs,
     usual_design,
     without,
@@ -55,6 +56,7 @@ from annot.ranking.small_corpora import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.backups import keep_backup
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
@@ -96,7 +98,7 @@ class ShownPool:
 def build(
     ws: Workspace,
     *,
-    asked: Mapping[str, Any],
+    overrides: DesignOverrides,
     only: tuple[str, ...] = (),
     redraw: bool,
     frozen: bool,
@@ -106,7 +108,7 @@ def build(
 ) -> BuiltPools:
     """Rank, draw and write the pool of every query paper: as those on record were drawn, or else as annot.toml says.
 
-    asked: what the command line names instead, by the names of `PoolDesign`. only: queries or query papers; the pools
+    overrides: what the command line names instead. only: queries or query papers; the pools
     of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
     `pools/rankings/` as they stand. grow: pairs may be added to a study that was sent. Raises InputError where they
     would be without it, and where pairs that were sent or judged would leave.
@@ -126,8 +128,8 @@ def build(
 
         def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
             """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
-            found = asked_design(drawn_by, asked)
-            return found if asked.get("methods") else without(found, absent - {*drew})
+            found = overridden(drawn_by, overrides)
+            return found if overrides.methods else without(found, absent - {*drew})
 
         design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
         chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
@@ -172,6 +174,8 @@ def build(
             with store.begin() as session:
                 refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
                 pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
+                if redraw:
+                    keep_backup(ws, "before pool redraw")
             if facts is not None:
                 write_rankings(ws, lines, facts=facts)
             on_record = recorded_admissions(ws) if staying else {}
@@ -181,7 +185,7 @@ def build(
             if redraw or not standing:
                 note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
-    asked_out = {*ws.settings.pool.without, *(asked.get("without") or ())}
+    asked_out = {*ws.settings.pool.without, *(overrides.without or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
     notes = sentences("commands.few_abstracts", few=few) + sentences(
         "commands.pools",
@@ -192,7 +196,9 @@ def build(
         twins=alike().twins(query_papers),
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.paper_id for pool in drawn if pool.dry],
-        differing=[one for one in differences(usual, by_settings) if asked.get(one[0]) is None] if usual else [],
+        differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]
+        if usual
+        else [],
         changes=[one for one in changes.values() if standing and (one.added or one.leaving)],
         wants_grow=sent and dry_run and not grow and any(one.added for one in changes.values()),
         dry_run=dry_run,

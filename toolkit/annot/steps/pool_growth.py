@@ -35,7 +35,7 @@ from annot.pools.pooling import CITED, MANUAL, as_of, extended
 from annot.pools.ranked_corpus import rank_corpus
 from annot.publishing.report.words import sentences
 from annot.ranking.imported_rankings import imported_methods
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import METHODS
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -252,7 +252,7 @@ def _ranking_of(
     fresh = [paper_id for paper_id in before if paper_id not in again]
     if not fresh:
         return _Ranked(again, {}, None)
-    names = (*METHODS, LSA, *imported_methods(ws))
+    names = (*METHODS, *imported_methods(ws))
     if given is None and method not in names and not (ws.vectors / method).is_dir():
         raise MissingInput(
             f"--method {method}: no run and no vectors of this name; {near(method, names)}",

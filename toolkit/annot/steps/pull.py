@@ -1,62 +1,130 @@
-"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision, no answer lost."""
+"""The answers of the rounds back from Label Studio, once, or again and again while people judge.
+
+Every payload is kept, a changed annotation is a new revision, and no answer is lost.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
-from annot.base.records import Advance, Source
-from annot.judging.exchange.collecting import Haul, Seen
-from annot.judging.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced_judgement
-from annot.judging.exchange.trials import without_hidden_gold
-from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
-from annot.store import people, trials
+from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
+from annot.base.records import Advance
+from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.recording import Pulled, pull_round
+from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
+from annot.judging.rounds.known import ROUNDS, check_wishes, round_of
+from annot.store import projects
 from annot.store.database import open_store
-from annot.store.returned import read_returned
-from annot.study.exports import export_judgements
-from annot.study.outcome import outcome_of
-from annot.study.overtaken import overtaken_of, told_overtaken
 from annot.study.workspace import Workspace
+
+WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
+"""The rounds that a watch waits for."""
 
 
 def pull(
-    ws: Workspace, *, advance: Advance, accept_deletions: bool = False, seen: dict[int, Seen] | None = None
+    ws: Workspace,
+    *,
+    round: str,
+    advance: Advance,
+    wishes: Wishes = NO_WISHES,
+    seen: dict[int, Seen] | None = None,
 ) -> Pulled:
-    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
+    """Bring back every annotation of every project of the round, and note down what follows from it.
 
-    Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
-    sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
+    chosen = round_of(round)
+    check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
     with open_store(ws.database_url, create=False) as store:
-
-        def take(haul: Haul) -> Taken:
-            with store.begin() as session:
-                assessor = haul.project.assessor
-                assigned = len(people.read_assignments(session, assessor)) + sum(
-                    back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
-                )
-                haul = without_hidden_gold(session, haul)
-            return record_haul(
-                store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
-            )
-
-        hint = "send the tasks with `annot push`"
-        pulled = pull_round(
-            ws, store, take, round="judge", hint=hint, advance=advance, seen=seen, accept_deletions=accept_deletions
-        )
-        if seen is not None and not pulled.assessors:
+        pulled = pull_round(ws, store, chosen, wishes, advance=advance, seen=seen)
+        if wishes.dry_run or (seen is not None and not pulled.assessors):
             return pulled
-        with store.begin() as session:
-            outcome = outcome_of(session, ws.settings)
-            for probed in hidden_gold_of(ws, session):
-                trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
-            overtaken = told_overtaken(overtaken_of(session))
-            answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
-            left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
-    export_judgements(ws, outcome)
-    return replace(pulled, notes=(*pulled.notes, *filter(None, [overtaken])), open=left + len(outcome.waiting))
+        afterwards = chosen.after_pull(ws, store)
+    return replace(pulled, notes=(*pulled.notes, *afterwards.notes), open=afterwards.open)
+
+
+def pull_sent(
+    ws: Workspace,
+    *,
+    advance: Advance,
+    wishes: Wishes = NO_WISHES,
+    rounds: Sequence[Round] = tuple(ROUNDS.values()),
+    named: str | None = None,
+    seen: dict[int, Seen] | None = None,
+) -> tuple[Pulled, tuple[AnnotError, ...]]:
+    """As `pull`, every round that was sent, or the one `named`; what one of them refuses keeps none of the others.
+
+    Returns what came, with the name of its round before each note where there are several, and what was refused.
+    Raises what was refused where nothing came.
+    """
+    if named is not None:
+        return pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), ()
+    check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
+    came: list[tuple[Round, Pulled]] = []
+    refused: list[AnnotError] = []
+    for round in _sent(ws, rounds):
+        own = wishes if "accept_deletions" in round.wishes else NO_WISHES
+        try:
+            came.append((round, pull(ws, round=round.name, advance=advance, wishes=own, seen=seen)))
+        except AnnotError as error:
+            refused.append(error)
+    if not came:
+        raise refused[0]
+    if seen is not None and any(pulled.assessors for _, pulled in came):
+        came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
+    # On a server that has only some of the rounds, the others are not missed.
+    return _together(came), tuple(error for error in refused if not isinstance(error, MissingInput))
+
+
+def watch(
+    pull: Callable[[dict[int, Seen]], Pulled],
+    *,
+    every: float,
+    wait: Callable[[float], None],
+    show: Callable[[Pulled], None],
+    tell: Callable[[str], None],
+    after: Callable[[bool, str], None],
+) -> None:
+    """Pull, show what is new, wait, and again, until every planned judgement is there.
+
+    pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
+    every: seconds from one pull to the next; wait: waits at most so long.
+    show: is given the people with something new, and the notes that were not shown before.
+    after: called after each pull: whether it brought something, and why it did not succeed, or "".
+
+    A server that is away after the first pull is waited for, and so is another command that is changing the study; what
+    is waited for is told once. Raises StudioError where the first pull finds no server.
+    """
+    seen: dict[int, Seen] = {}
+    shown: set[str] = set()
+    first, trouble = True, ""
+    while True:
+        try:
+            pulled = pull(seen)
+        except (BusyError, StudioError) as error:
+            if first and isinstance(error, StudioError):
+                raise
+            # It may have stopped half-way: the next pull looks at everything.
+            seen.clear()
+            before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
+            if trouble != before:
+                tell(f"{error.message}; trying again every {every:g} s")
+            after(False, error.message)
+        else:
+            if trouble:
+                tell("pulling again")
+            first, trouble = False, ""
+            notes = tuple(note for note in pulled.notes if note not in shown)
+            shown.update(notes)
+            rows = tuple(row for row in pulled.assessors if row.new or row.changed)
+            if rows or notes:
+                show(Pulled(rows, notes, open=pulled.open))
+            after(bool(rows), "")
+            if pulled.open == 0:
+                return
+        wait(every)
 
 
 def told(pulled: Pulled, *, now: datetime) -> str:
@@ -68,3 +136,33 @@ def told(pulled: Pulled, *, now: datetime) -> str:
         for row in pulled.assessors
     )
     return f"{now:%H:%M:%S}  {', '.join(brought)}; {pulled.open} to come"
+
+
+def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """Those of the rounds of which something was sent; judging, where nothing was."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
+    return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)
+
+
+def _with_open(ws: Workspace, round: Round, pulled: Pulled) -> Pulled:
+    """A round of which nothing came is waited for all the same."""
+    if pulled.open is not None:
+        return pulled
+    with open_store(ws.database_url, create=False) as store:
+        return replace(pulled, open=round.still_open(ws, store))
+
+
+def _together(came: Sequence[tuple[Round, Pulled]]) -> Pulled:
+    """Several rounds as one pull."""
+    pulls = [pulled for _, pulled in came]
+    several = len(came) > 1
+    left = [pulled.open for pulled in pulls if pulled.open is not None]
+    return Pulled(
+        assessors=tuple(row for pulled in pulls for row in pulled.assessors),
+        notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
+        lost=tuple(one for pulled in pulls for one in pulled.lost),
+        withdrawn=any(pulled.withdrawn for pulled in pulls),
+        unreachable=tuple(dict.fromkeys(one for pulled in pulls for one in pulled.unreachable)),
+        open=sum(left) if left else None,
+    )

@@ -17,13 +17,12 @@ from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence
-from annot.store.accepted import accept
+from annot.store.adjudications import accept
 from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
-from annot.study.given_files import given_text
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_text
 
 
 @dataclass(frozen=True, slots=True)

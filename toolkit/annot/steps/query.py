@@ -8,15 +8,15 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.base.names import check_name, known_query
 from annot.base.records import Paper, Query
-from annot.corpus.corpus_facts import has_corpus, labels_of, papers_of
+from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
-from annot.study.given_files import given_bytes
-from annot.study.workspace import Workspace
+from annot.study.backups import keep_backup
+from annot.study.workspace import Workspace, given_bytes
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"
@@ -119,6 +119,8 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
             pools.remove_pool(session, query.paper_id)
         if dry_run:
             session.rollback()
+        else:
+            keep_backup(ws, "before query remove")
     return RemovedQuery(query.query_id, query.paper_id, pooled, len(known) - 1)
 
 
@@ -128,7 +130,7 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
         queries = read_queries(session)
     # A query without sentences came with a file of judgements: its paper need not be here.
     found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
-    if has_corpus(ws):
+    if ws.has_corpus:
         found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
     listed = []
     for query in queries:

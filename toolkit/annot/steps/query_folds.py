@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper, Query
-from annot.corpus.corpus_facts import has_corpus
-from annot.measuring.folds.grouped import as_splits, grouped_folds
-from annot.measuring.folds.leaks import find_leaks, near_copies
+from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
 from annot.store import papers, runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -50,7 +48,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add`")
         chosen = ws.settings.seed if seed is None else seed
-        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
+        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if ws.has_corpus else {}
         folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
         splits = as_splits(queries, folds_drawn)
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}

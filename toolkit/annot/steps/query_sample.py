@@ -24,7 +24,7 @@ from annot.pools.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.publishing.report.words import sentences
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
-from annot.store.paper_columns import known_ids
+from annot.store.papers import known_ids
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
 from annot.study.workspace import Workspace, write_file

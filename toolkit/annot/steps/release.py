@@ -14,7 +14,7 @@ from annot.base.records import Paper
 from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Undefined
 from annot.base.templating import counted
-from annot.corpus.corpus_facts import corpus_facts, has_corpus
+from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.irds import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
@@ -97,7 +97,7 @@ def release(
         agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
         study = replace(study, told=(*study.told, *agreed))
     words = own_words(study)
-    corpus = tuple(papers.read_papers(ws.corpus)) if has_corpus(ws) else ()
+    corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.

@@ -10,24 +10,23 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from sqlmodel import Session
 
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.settings import read_settings
-from annot.judging.standing import database_files, own_files, top_level
 from annot.pools.chain import broken_links
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
 from annot.store.study_lock import alone
-from annot.study.archive import unpack
-from annot.study.backing_up import free_name, write_backup
-from annot.study.backup_manifest import ASIDE, BACKUPS, DATABASE, FILES, Contents, is_kept
+from annot.study.archive import ASIDE, BACKUPS, DATABASE, FILES, PART, Contents, is_kept, unpack
+from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level, write_backup
+from annot.study.doors import is_inside
 from annot.study.made import note, states_of
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
 
@@ -35,7 +34,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredStudy:
     """What came out of a backup."""
 
     root: Path
@@ -50,7 +49,7 @@ class Restored:
     notes: tuple[str, ...]
 
 
-def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> Restored:
+def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> RestoredStudy:
     """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
 
     Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
@@ -67,36 +66,42 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
         end.enter_context(alone(ws.database_url, command="restore", wait_seconds=wait_seconds))
         server = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
         filled = server is not None and server.version() > 0
-        # If a database comes back alone, the files of the study are not in its way.
-        in_the_way = [*(() if unpacked.alone else top_level(ws)), *filter(Path.exists, database_files(ws))]
+        in_the_way = [*unpacked.in_the_way(ws), *filter(Path.exists, database_files(ws))]
         if (in_the_way or filled) and not replace:
             names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
                 f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
                 hint=f"name a new folder; --replace moves this to {BACKUPS}/",
             )
+        if in_the_way or filled:
+            _keep_what_is_there(ws)
         aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()
-        outgoing = [path for path in (ws.settings_file, *in_the_way) if path.exists()]
+        settings = unpacked.study.settings_file
+        outgoing = [
+            path for path in (*((ws.settings_file,) if settings.is_file() else ()), *in_the_way) if path.exists()
+        ]
         try:
             if server is None:
                 findings = unpacked.load_file(stage / "new.db")
-                _exchange(moves, outgoing, aside, unpacked.study, root)
+                _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
                 assert ws.database_file is not None
                 moves.move(stage / "new.db", ws.database_file)
             else:
                 if filled:
                     kept = aside / "database.tar.gz"
-                    write_backup(ws, server, kept, files=(), snapshots=None, notes=("the database alone",), now=now)
+                    write_backup(ws, server, kept, files=(), whole=False, notes=("the database alone",))
                 with server.begin() as session:
                     drop_tables(session.connection())
                     findings = unpacked.load(session)
-                    _exchange(moves, outgoing, aside, unpacked.study, root)
+                    _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
         except BaseException:
             moves.back()
             raise
-        moves.move(unpacked.study.settings_file, ws.settings_file)
-        note(ws, "backup", states_of(ws))
+        if settings.is_file():
+            moves.move(settings, ws.settings_file)
+        if unpacked.contents.whole:
+            note(ws, "backup", states_of(ws))
         return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
 
 
@@ -110,10 +115,29 @@ class _Unpacked:
     study: Workspace
     """The study's files; where the backup has none, the settings that stand."""
 
-    @property
-    def alone(self) -> bool:
-        """Whether it is of a database alone."""
-        return not self.contents.files
+    def in_the_way(self, ws: Workspace) -> list[Path]:
+        """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
+        if self.contents.whole:
+            return list(top_level(ws))
+        there = []
+        for path in self._parts():
+            mine, new = ws.root / path, self.study.root / path
+            if not is_inside(mine, ws.root):
+                raise InputError(f"{mine}: found a link, expected a file of the study")
+            if mine.is_file() and mine.read_bytes() == new.read_bytes():
+                new.unlink()
+            elif mine.exists():
+                there.append(mine)
+        return there
+
+    def incoming(self) -> list[Path]:
+        """What of it comes into the folder, from there: entries of a whole study, single files of a part."""
+        if self.contents.whole:
+            return [Path(path.name) for path in sorted(self.study.root.iterdir())]
+        return [path for path in self._parts() if (self.study.root / path).is_file()]
+
+    def _parts(self) -> tuple[Path, ...]:
+        return tuple(path for name in PART if (self.study.root / (path := Path(name))).is_file())
 
     def load(self, session: Session) -> tuple[str, ...]:
         """Load the database in the caller's transaction, held against what the backup says of it.
@@ -129,17 +153,17 @@ class _Unpacked:
         ]
         if faults:
             raise InputError("the database is not as the backup says", faults=faults)
-        return () if self.alone else broken_links(self.study, session)
+        return broken_links(self.study, session) if self.contents.whole else ()
 
     def load_file(self, path: Path) -> tuple[str, ...]:
         """The same, into a new SQLite file."""
         with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
             return self.load(session)
 
-    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> Restored:
+    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
         """What is told of it after the restore."""
         contents = self.contents
-        return Restored(
+        return RestoredStudy(
             root,
             contents.made,
             len(contents.files),
@@ -177,8 +201,8 @@ class _Moves:
 def _unpacked(path: Path, root: Path, stage: Path) -> _Unpacked:
     contents = unpack(path, stage)
     files = stage / FILES
-    if not contents.files:
-        files.mkdir()
+    if PurePosixPath(SETTINGS_FILE) not in contents.files:
+        files.mkdir(exist_ok=True)
         shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
     if not (files / SETTINGS_FILE).is_file():
         raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
@@ -223,10 +247,18 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
             root.rmdir()
 
 
-def _exchange(moves: _Moves, outgoing: list[Path], aside: Path, study: Workspace, root: Path) -> None:
+def _exchange(
+    moves: _Moves, outgoing: list[Path], incoming: Sequence[Path], aside: Path, study: Workspace, root: Path
+) -> None:
     """Move out what is there, the settings first, and in what comes, all but the settings."""
     for path in dict.fromkeys(outgoing):
-        moves.move(path, aside / path.name)
-    for path in sorted(study.root.iterdir()):
+        moves.move(path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
+    for path in incoming:
         if path.name != SETTINGS_FILE:
-            moves.move(path, root / path.name)
+            moves.move(study.root / path, root / path)
+
+
+def _keep_what_is_there(ws: Workspace) -> None:
+    """Back up the database that is about to be replaced; one that cannot be read is moved aside as it is."""
+    with suppress(InputError, StoreError):
+        keep_backup(ws, "before restore")

@@ -17,7 +17,7 @@ from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
 from annot.formats.faults import Faults
 from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
-from annot.store import judgements, people, projects, returned
+from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import Outcome, outcome_of
@@ -102,9 +102,9 @@ def _change(
         new = [one for _, one in decided if one is not None and not dry_run]
         for one in new:
             if undo:
-                returned.withdraw_returned(session, one, withdrawn_at=now)
+                judgements.withdraw_returned(session, one, withdrawn_at=now)
             else:
-                returned.add_returned(session, one)
+                judgements.add_returned(session, one)
     return tuple(Change(*row[:3], changed=one is not None) for row, one in decided)
 
 
@@ -129,7 +129,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> Returned | None:
     """The one to take back; None where it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
+    mine = [one for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
         raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned`")
     if mine[-1].withdrawn_at is not None:
@@ -253,5 +253,5 @@ def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], as
     """One that neither the plan nor an earlier return, taken back or not, has used for this person and pair."""
     planned = [one.occasion for one in people.read_assignments(session, assessor) if one.pair == pair]
     given = [one.occasion for one in outcome.everything if one.pair == pair and one.assessor == assessor]
-    back = [one.occasion for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
+    back = [one.occasion for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
     return max(planned + given + back, default=1) + 1

@@ -13,7 +13,7 @@ from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
-from annot.measuring.reusability.scoring import Score
+from annot.measuring.reusability.reductions import Score
 from annot.pools.pool_origins import drawn_rankings
 from annot.publishing.report.certificate import certificate_page, terminal
 from annot.publishing.report.pages import markdown, page

@@ -19,15 +19,15 @@ from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.measuring.matched import matches_file, matches_of, write_matches
+from annot.measuring.results import matches_file, matches_of, write_matches
 from annot.measuring.system_inputs import StudyInputs
 from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
 from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.systems import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.registry import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.system import System
 from annot.store import runs
 from annot.store.database import open_store

@@ -6,11 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.judging.next_step import next_step
-from annot.judging.stage import stage_of
-from annot.judging.stage_facts import facts_of
+from annot.judging.stage import facts_of, stage_of
 from annot.judging.withdrawn import withdrawn_of
 from annot.store.database import open_store
-from annot.study.overtaken import overtaken_of
+from annot.study.outcome import overtaken_of
 from annot.study.workspace import Workspace
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from annot.judging.by_day import by_day
-from annot.judging.progress import AgreementSoFar, Look, papers_with_complete_pairs, progress_of
+from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
 from annot.publishing.report.status_page import LEAST_PAPERS, Said, page
 from annot.publishing.report.terminal import bar, share_done
 from annot.store import judgements

@@ -10,17 +10,18 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor
-from annot.judging.exchange.connection import connect, open_accounts
-from annot.judging.exchange.whose_server import (
+from annot.judging.exchange.servers import (
+    connect,
     is_elsewhere,
     isolated,
+    open_accounts,
     passwords_file,
     people_with_servers,
     place_of,
     studio_folder,
     studio_folders,
 )
-from annot.labelstudio import installing, memory, server
+from annot.labelstudio import installing, server
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -132,8 +133,8 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     count = sum(server.status(folder) is None for folder in folders)
     if not count:
         return
-    needed, free = count * memory.SERVER_BYTES, memory.free_bytes()
-    each = f"{memory.SERVER_BYTES / 1e9:.1f} GB"
+    needed, free = count * server.SERVER_BYTES, server.free_bytes()
+    each = f"{server.SERVER_BYTES / 1e9:.1f} GB"
     known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
     if free is not None and needed > free:
         raise InputError(

@@ -13,31 +13,22 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
-from annot.base.records import Advance, Asked
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.full_texts import read_full_texts, write_full_texts
-from annot.judging.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
-from annot.judging.exchange.parcels import Parcel
-from annot.judging.exchange.recording import Pulled
-from annot.judging.exchange.rounds import ROUNDS as MANNERS
-from annot.judging.exchange.sending import Pushed, push_parcels
-from annot.judging.exchange.trials import pull_answers
-from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, TRIAL, Report, on_record, plan_of, substudy_of
-from annot.judging.trial_answers import current_answers, grades_of
-from annot.judging.trials.sequence import assigned, query_by_query
+from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
+from annot.judging.trial_answers import grades_of
 from annot.judging.trials.substudy import draw as draw_pairs
 from annot.judging.trials.substudy import plan_lines
-from annot.labelstudio.tasks import full_text_task
+from annot.judging.trials.training import assigned, query_by_query
 from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study import guidelines
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file, write_manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedSubstudy:
     """The sub-study as it is planned."""
 
     assessor: str
@@ -54,7 +45,7 @@ class Planned:
     new: bool
 
 
-def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> Planned:
+def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> PlannedSubstudy:
     """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
 
     Raises InputError once something of another draw was sent, and where too little is settled.
@@ -98,50 +89,13 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     return _planned(facts, texts, new=True)
 
 
-def push(ws: Workspace, *, view: str, texts: Path | None, dry_run: bool, advance: Advance) -> Pushed:
-    """Send the pairs in one view. texts: where the full texts are; None takes the table that `draw` has written.
-
-    Raises InputError for the full texts while pairs are not judged on the abstracts, and for papers without a place.
-    """
-    check_name(view, list(ROUNDS), what="view")
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            assessor = plan_of(session)["assessor"]
-            sequence = [one.asked for one in trials.read_assignments(session, ROUNDS[view])]
-            if view == "full":
-                _refuse_before_abstracts(session, assessor)
-        material = material_of(ws, store, {one.pair for one in sequence})
-        tasks = tasks_of(ws, material, sequence)
-        if view == "full":
-            path = texts or ws.substudy / "full-texts.tsv"
-            if not path.is_file():
-                raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
-            where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
-            tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-        kind = MANNERS[ROUNDS[view]].screen
-        parcel = Parcel(assessor, guidelines.screen(ws, kind), instructions_of(ws, material, screen=kind), tasks)
-        return push_parcels(ws, store, [parcel], round=ROUNDS[view], dry_run=dry_run, advance=advance)
-
-
-def pull(ws: Workspace, *, view: str, advance: Advance) -> Pulled:
-    """Bring back the answers of one view, and note down what they show; none is a judgement of the collection."""
-    check_name(view, list(ROUNDS), what="view")
-    hint = f"send the pairs with `annot substudy push --view {view}`"
-    with open_store(ws.database_url, create=False) as store:
-        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, advance=advance)
-        if any(one.judged for one in pulled.assessors):
-            with store.begin() as session:
-                trials.put_trial(session, ON_RECORD, on_record(substudy_of(ws, session)))
-    return pulled
-
-
-def report(ws: Workspace) -> Report:
+def report(ws: Workspace) -> SubstudyReport:
     """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         return substudy_of(ws, session)
 
 
-def describe_plan(planned: Planned) -> str:
+def describe_plan(planned: PlannedSubstudy) -> str:
     """The plan as text for the terminal."""
     from annot.publishing.report.terminal import aligned
 
@@ -155,10 +109,10 @@ def describe_plan(planned: Planned) -> str:
     return aligned(rows)
 
 
-def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:
+def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
     names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")
-    return Planned(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
+    return PlannedSubstudy(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
 
 
 def _refuse_sent(session: Session) -> None:
@@ -170,23 +124,6 @@ def _refuse_sent(session: Session) -> None:
     ]
     if sent:
         raise InputError(f"a sub-study was sent to {sent[0].assessor}", hint="a study has one: `annot substudy report`")
-
-
-def _refuse_before_abstracts(session: Session, assessor: str) -> None:
-    """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-    done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
-    if still_open := asked - done:
-        raise InputError(
-            f"{len(still_open)} pair(s) are not judged on the abstracts yet", hint=f"let {assessor} finish, then pull"
-        )
-
-
-def _with_full_texts(
-    task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
-) -> dict[str, Any]:
-    query_paper = material.papers[material.queries[asked.query_id].paper_id]
-    return full_text_task(task, query_paper, material.papers[asked.doc_id], where)
 
 
 def _places(texts: Path) -> dict[str, str]:

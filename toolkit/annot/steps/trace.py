@@ -14,16 +14,15 @@ from typing import Any
 from annot.base.errors import InputError
 from annot.base.names import known_query
 from annot.base.records import Assignment, Draw, Paper, Pool, Source
-from annot.corpus.corpus_facts import has_corpus, recorded_sha256
+from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
 from annot.publishing.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
-from annot.store.shown_opinions import ShownOpinions, read_opinions, shown_at
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.snapshot import snapshot_of
@@ -49,7 +48,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         opinions = read_opinions(session, query_id, doc_id)
     outcome = snapshot.outcome
     pool = snapshot.pools.get(query.paper_id)
-    texts = papers.find_papers(ws.corpus, ids) if has_corpus(ws) else {}
+    texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.paper_id, ""))
     had_by = () if pooled else _had_by(ws, query.paper_id, doc_id)
     runs = _runs(ws, query_id, doc_id)

@@ -28,8 +28,7 @@ from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_e
 from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
-from annot.study.given_files import check_files
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace, check_files, sha256_of
 
 KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
 LACKING = 10
@@ -167,7 +166,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = measure(index.bench.corpus, read.vectors, most=LACKING)
+            coverage = measure(index.inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         wordvectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape

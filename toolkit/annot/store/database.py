@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StoreError
-from annot.store import migrations
+from annot.store import schema
 
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
@@ -70,29 +70,29 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errorsin_words(), Session(self._writing) as session, session.begin():
+        with self._errors_in_words(), Session(self._writing) as session, session.begin():
             session.connection()
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database as it was at the first look."""
-        with self._errorsin_words(), Session(self._engine) as session, session.begin():
+        with self._errors_in_words(), Session(self._engine) as session, session.begin():
             yield session
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
-        with self._errorsin_words(), self._engine.begin() as connection:
-            return migrations.version_of(connection)
+        with self._errors_in_words(), self._engine.begin() as connection:
+            return schema.version_of(connection)
 
     def migrate(self) -> None:
         """Bring the database to this program's version, one transaction for each migration."""
-        for number in range(self.version() + 1, len(migrations.MIGRATIONS) + 1):
-            with self._errorsin_words(), self._writing.begin() as connection:
-                migrations.migrate(connection, number)
+        for number in range(self.version() + 1, len(schema.MIGRATIONS) + 1):
+            with self._errors_in_words(), self._writing.begin() as connection:
+                schema.migrate(connection, number)
 
     @contextmanager
-    def _errorsin_words(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
@@ -132,12 +132,13 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = 30.0) -> Stor
 
 
 def _check_version(store: Store, *, older: bool) -> None:
-    version, wanted = store.version(), len(migrations.MIGRATIONS)
+    version, wanted = store.version(), len(schema.MIGRATIONS)
     if version == 0:
         raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
     if version < wanted and not older:
         raise StoreError(
-            f"{store.place}: version {version} of an earlier annot", hint="`annot migrate` brings it to this one"
+            f"{store.place}: version {version} of an earlier annot",
+            hint="`annot backup FILE`, or any other command that changes the study, brings it to this one",
         )
 
 

@@ -13,13 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select, text
+from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
+from sqlmodel import AutoString
 
 from annot.base.errors import InputError, StoreError
-from annot.store.base import TABLES, Listed
-from annot.store.migrations import MIGRATIONS, VERSION_TABLE, make_version_table, version_of
+from annot.store import schema
+from annot.store.models import TABLES, JsonList
 from annot.store.rows import copy_rows
-from annot.store.schema import make_triggers
+from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000
 
@@ -48,9 +49,9 @@ def dump(connection: Connection, folder: Path) -> Dumped:
 
 def check_version(dumped: Dumped) -> None:
     """Raise StoreError unless the dump is of this program's version."""
-    if dumped.version != len(MIGRATIONS):
+    if dumped.version != len(schema.MIGRATIONS):
         raise StoreError(
-            f"the backup holds a database of version {dumped.version}, expected {len(MIGRATIONS)}",
+            f"the backup holds a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
             hint="restore it with the version of the program that made it",
         )
 
@@ -70,8 +71,7 @@ def load(connection: Connection, dumped: Dumped, folder: Path) -> None:
             _insert(connection, table, chunk)
         if found != expected:
             raise InputError(f"{table.name}: {found} rows in the backup, expected {expected}")
-    connection.execute(text(make_version_table()))
-    connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": dumped.version})
+    note_version(connection, dumped.version)
     if connection.dialect.name == "postgresql":
         _count_on(connection)
     make_triggers(connection)
@@ -133,8 +133,8 @@ class _Kind(NamedTuple):
 
 
 def _kind(column: Column[Any]) -> _Kind:
-    holds_json = isinstance(column.type, JSON | Listed)
-    python = str if holds_json else column.type.python_type
+    holds_json = isinstance(column.type, JSON | JsonList)
+    python = str if holds_json or isinstance(column.type, AutoString) else column.type.python_type
     empty = (type(None),) if column.nullable else ()
     return _Kind((python, int, *empty) if python is float else (python, *empty), holds_json)
 

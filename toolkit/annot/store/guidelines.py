@@ -11,9 +11,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import Asked
-from annot.store.base import table
 from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow
+from annot.store.models import QueryRow, table
 from annot.store.rows import insert_records, read_records
 
 History = tuple[tuple[str, str], ...]
@@ -34,7 +33,7 @@ class SentGuidelines(NamedTuple):
     """Why they were changed, in the lead's words; None for the first."""
 
 
-class Shown(NamedTuple):
+class ShownGuidelines(NamedTuple):
     """What stood beside the tasks of one project."""
 
     by_task: Mapping[Asked, History]
@@ -71,7 +70,7 @@ def read_guidelines(session: Session) -> dict[str, tuple[SentGuidelines, ...]]:
 def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, since: str) -> None:
     """Note down that these guidelines stand beside the tasks of a project from now on. sha256: by facet.
 
-    A task of which nothing is noted yet, as after `annot rebuild`, has had those that were sent before.
+    A task of which nothing is noted yet, as after a restored backup, has had those that were sent before.
     """
     tasks, connection = table(TaskRow), session.connection()
     shown = read_shown(session, project)
@@ -92,7 +91,7 @@ def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, sin
         connection.execute(tasks.update().where(of_task).values(guidelines=bindparam("history")), changed)
 
 
-def read_shown(session: Session, project: int) -> Shown:
+def read_shown(session: Session, project: int) -> ShownGuidelines:
     """What stood beside each task of a project, and what was sent of each query's facet."""
     tasks, connection = table(TaskRow), session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.guidelines
@@ -102,7 +101,7 @@ def read_shown(session: Session, project: int) -> Shown:
         for facet, versions in read_guidelines(session).items()
     }
     queries = connection.execute(select(table(QueryRow).c.query_id, table(QueryRow).c.facet))
-    return Shown(
+    return ShownGuidelines(
         {Asked(*key): tuple(map(tuple, history)) for *key, history in rows},
         {query_id: by_facet.get(facet, ()) for query_id, facet in queries},
     )

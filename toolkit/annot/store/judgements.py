@@ -1,14 +1,17 @@
-"""What the assessors said, revision by revision, with the payload as it was pulled."""
+"""What the assessors said, revision by revision, and the pairs that were put before them again."""
 
 from __future__ import annotations
+
+from operator import attrgetter
 
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.base.records import Judgement
-from annot.store.base import table
-from annot.store.judging_models import JudgementRow
+from annot.base.records import Judgement, Returned
+from annot.store.judging_models import AssessorRow, JudgementRow, ReturnedRow
+from annot.store.models import QueryRow, table
 from annot.store.revisions import Revisions, Sourced
+from annot.store.rows import check_known, insert_records, read_records
 
 SourcedJudgement = Sourced[Judgement]
 
@@ -27,3 +30,23 @@ def read_judgements(session: Session) -> tuple[Judgement, ...]:
 def is_judged(session: Session) -> bool:
     """Whether any judgement is on record, one that counts or not."""
     return session.connection().execute(select(table(JudgementRow).c.id).limit(1)).first() is not None
+
+
+def add_returned(session: Session, returned: Returned) -> None:
+    """Note down a pair that goes back. Raises InputError for an unknown query or assessor."""
+    check_known(session, QueryRow, [returned.query_id], what="returned")
+    check_known(session, AssessorRow, [returned.assessor], what="returned")
+    insert_records(session, ReturnedRow, [returned])
+
+
+def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str, contested: bool = False) -> None:
+    """Note down that this one was taken back. contested: the pair goes to an adjudicator."""
+    rows = table(ReturnedRow)
+    mine = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
+    session.connection().execute(rows.update().where(*mine).values(withdrawn_at=withdrawn_at, contested=contested))
+
+
+def read_returned(session: Session) -> tuple[Returned, ...]:
+    """Every one, those that were taken back included, by pair, assessor and occasion."""
+    found = read_records(session, ReturnedRow, Returned)
+    return tuple(sorted(found, key=attrgetter("query_id", "doc_id", "assessor", "occasion")))

@@ -9,17 +9,17 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     CheckConstraint,
-    Float,
     ForeignKeyConstraint,
     Identity,
     Index,
-    Text,
     UniqueConstraint,
     text,
 )
 from sqlmodel import Field
 
-from annot.store.base import GRADE_IN_RANGE, LINE, Listed, RevisionRow, Row
+from annot.store.models import GRADE_IN_RANGE, LINE, JsonList, RevisionRow, Row
+
+EMPTY = {"server_default": text("'[]'")}
 
 
 def rules_of_answers(table: str, *, person: str) -> tuple[Any, ...]:
@@ -39,21 +39,18 @@ def rules_of_answers(table: str, *, person: str) -> tuple[Any, ...]:
 
 
 class AssessorRow(Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked.
-
-    `left_on` and `share` came with the third version.
-    """
+    """A person. The account is an identity and never leaves the database unasked."""
 
     __tablename__ = "assessor"
     __table_args__ = (
         UniqueConstraint("account", name="assessor_account"),
         CheckConstraint("assessor <> ''", name="assessor_named"),
     )
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    account: str | None = Field(sa_type=Text)
+    assessor: str = Field(primary_key=True)
+    account: str | None
     adjudicator: bool
-    left_on: str | None = Field(sa_type=Text)
-    share: float | None = Field(sa_type=Float)
+    left_on: str | None
+    share: float | None
 
 
 class AssignmentRow(Row, table=True):
@@ -67,9 +64,9 @@ class AssignmentRow(Row, table=True):
         CheckConstraint("occasion >= 1", name="assignment_occasion_from_1"),
         CheckConstraint("position >= 1", name="assignment_position_from_1"),
     )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
+    assessor: str = Field(primary_key=True)
     occasion: int = Field(primary_key=True)
     position: int
 
@@ -78,15 +75,15 @@ class GuidelinesRow(Row, table=True):
     """The guidelines of a facet as they were sent from one moment on."""
 
     __tablename__ = "guidelines"
-    facet: str = Field(primary_key=True, sa_type=Text)
-    sent_at: str = Field(primary_key=True, sa_type=Text)
-    sha256: str = Field(sa_type=Text)
-    text: str = Field(sa_type=Text)
-    why: str | None = Field(sa_type=Text)
+    facet: str = Field(primary_key=True)
+    sent_at: str = Field(primary_key=True)
+    sha256: str
+    text: str
+    why: str | None
 
 
 class ReturnedRow(Row, table=True):
-    """A pair that was put before its assessor again; it came with the third version, `contested` with a later one."""
+    """A pair that was put before its assessor again."""
 
     __tablename__ = "returned"
     __table_args__ = (
@@ -95,13 +92,13 @@ class ReturnedRow(Row, table=True):
         CheckConstraint("occasion >= 2", name="returned_occasion_from_2"),
         CheckConstraint("why <> ''", name="returned_why"),
     )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
+    assessor: str = Field(primary_key=True)
     occasion: int = Field(primary_key=True)
-    why: str = Field(sa_type=Text)
-    returned_at: str = Field(sa_type=Text)
-    withdrawn_at: str | None = Field(sa_type=Text)
+    why: str
+    returned_at: str
+    withdrawn_at: str | None
     contested: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
 
 
@@ -109,33 +106,31 @@ class PlanRow(Row, table=True):
     """The plan that the assignments make; there is one.
 
     per_pair: how many judgements each pair is to have; NULL where the judgements were imported. vacant: pairs that no
-    assignment names any more, since their assessors left. Both came with a later version.
+    assignment names any more, since their assessors left.
     """
 
     __tablename__ = "plan"
     __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
     id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    sha256: str = Field(sa_type=Text)
+    sha256: str
     seed: int = Field(sa_type=BigInteger)
-    created: str = Field(sa_type=Text)
+    created: str
     per_pair: int | None
-    vacant: tuple[tuple[str, str], ...] = Field(
-        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
-    )
+    vacant: tuple[tuple[str, str], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
 
 
 class AcceptedRow(Row, table=True):
-    """A pair whose final grade may rest on fewer judgements than were planned; it came with a later version."""
+    """A pair whose final grade may rest on fewer judgements than were planned."""
 
     __tablename__ = "accepted"
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="accepted_query"),
         CheckConstraint("why <> ''", name="accepted_why"),
     )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    why: str = Field(sa_type=Text)
-    accepted_at: str = Field(sa_type=Text)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
+    why: str
+    accepted_at: str
 
 
 class ProjectRow(Row, table=True):
@@ -143,9 +138,9 @@ class ProjectRow(Row, table=True):
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
     program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
-    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down; both came with
-    later versions. So did `shows`, the project's screen, title, instructions and settings as they were after the last
-    push, and `set_back`, what a push found changed by hand: `[moment, {name: what was found}]` each.
+    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down. `shows` is the
+    project's screen, title, instructions and settings as they were after the last push, and `set_back` what a push
+    found changed by hand: `[moment, {name: what was found}]` each.
     """
 
     __tablename__ = "project"
@@ -155,19 +150,17 @@ class ProjectRow(Row, table=True):
         UniqueConstraint("server", "remote_id", name="project_remote_id"),
     )
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
-    round: str = Field(sa_type=Text)
-    assessor: str = Field(sa_type=Text)
-    server: str = Field(sa_type=Text)
-    url: str = Field(sa_type=Text)
-    version: str = Field(sa_type=Text)
+    round: str
+    assessor: str
+    server: str
+    url: str
+    version: str
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
-    created: str | None = Field(sa_type=Text)
-    sent_on: str | None = Field(sa_type=Text)
+    created: str | None
+    sent_on: str | None
     shows: dict[str, Any] | None = Field(sa_type=JSON)
-    set_back: tuple[tuple[str, dict[str, Any]], ...] = Field(
-        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
-    )
+    set_back: tuple[tuple[str, dict[str, Any]], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
 
 
 class TaskRow(Row, table=True):
@@ -183,13 +176,11 @@ class TaskRow(Row, table=True):
         UniqueConstraint("project_id", "remote_id", name="task_remote_id"),
     )
     project_id: int = Field(primary_key=True)
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
     occasion: int = Field(primary_key=True)
     remote_id: int = Field(sa_type=BigInteger)
-    guidelines: tuple[tuple[str, str], ...] = Field(
-        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
-    )
+    guidelines: tuple[tuple[str, str], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
 
 
 class TaskSecretRow(Row, table=True):
@@ -198,16 +189,16 @@ class TaskSecretRow(Row, table=True):
     __tablename__ = "task_secret"
     __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
     id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    secret: str = Field(sa_type=Text)
+    secret: str
 
 
 class ChainRow(Row, table=True):
     """The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
 
     __tablename__ = "chain"
-    name: str = Field(primary_key=True, sa_type=Text)
+    name: str = Field(primary_key=True)
     length: int
-    last_sha256: str = Field(sa_type=Text)
+    last_sha256: str
 
 
 class JudgementRow(RevisionRow, table=True):
@@ -215,7 +206,7 @@ class JudgementRow(RevisionRow, table=True):
 
     __tablename__ = "judgement"
     __table_args__ = rules_of_answers("judgement", person="assessor")
-    assessor: str = Field(sa_type=Text)
+    assessor: str
     occasion: int
 
 
@@ -224,14 +215,14 @@ class AdjudicationRow(RevisionRow, table=True):
 
     __tablename__ = "adjudication"
     __table_args__ = rules_of_answers("adjudication", person="adjudicator")
-    adjudicator: str = Field(sa_type=Text)
-    reason: str | None = Field(sa_type=Text)
-    ratings: str = Field(sa_type=Text)
-    shown: tuple[str, ...] = Field(sa_type=Listed)
+    adjudicator: str
+    reason: str | None
+    ratings: str
+    shown: tuple[str, ...] = Field(sa_type=JsonList)
 
 
 class ShownOpinionsRow(Row, table=True):
-    """What an adjudicator's task showed of the assessors' answers from one moment on; it came with a later version.
+    """What an adjudicator's task showed of the assessors' answers from one moment on.
 
     opinions: `[assessor, grade, why they could not judge, comment]`, in the order shown.
     """
@@ -241,15 +232,15 @@ class ShownOpinionsRow(Row, table=True):
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="shown_opinions_query"),
         ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="shown_opinions_adjudicator"),
     )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
-    adjudicator: str = Field(primary_key=True, sa_type=Text)
-    sent_at: str = Field(primary_key=True, sa_type=Text)
-    opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=Listed)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
+    adjudicator: str = Field(primary_key=True)
+    sent_at: str = Field(primary_key=True)
+    opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=JsonList)
 
 
 class ToldRow(Row, table=True):
-    """What a person was told of the publication of their words, from one moment on; it came with a later version."""
+    """What a person was told of the publication of their words, from one moment on."""
 
     __tablename__ = "told"
     __table_args__ = (
@@ -258,19 +249,19 @@ class ToldRow(Row, table=True):
         CheckConstraint("how IN ('letter', 'screen', 'consent')", name="told_how"),
         CheckConstraint("how <> 'consent' OR words <> ''", name="told_words"),
     )
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    kind: str = Field(primary_key=True, sa_type=Text)
-    how: str = Field(primary_key=True, sa_type=Text)
-    at: str = Field(primary_key=True, sa_type=Text)
+    assessor: str = Field(primary_key=True)
+    kind: str = Field(primary_key=True)
+    how: str = Field(primary_key=True)
+    at: str = Field(primary_key=True)
     published: bool
-    words: str = Field(sa_type=Text)
+    words: str
 
 
 class TrialRow(Row, table=True):
     """What is on record of a sub-study, or of one assessor's training; `name` says which."""
 
     __tablename__ = "trial"
-    name: str = Field(primary_key=True, sa_type=Text)
+    name: str = Field(primary_key=True)
     facts: dict[str, Any] = Field(sa_type=JSON)
 
 
@@ -284,10 +275,10 @@ class TrialAssignmentRow(Row, table=True):
         UniqueConstraint("round", "assessor", "position", name="trial_assignment_position"),
         CheckConstraint("position >= 1", name="trial_assignment_position_from_1"),
     )
-    round: str = Field(primary_key=True, sa_type=Text)
-    assessor: str = Field(primary_key=True, sa_type=Text)
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
+    round: str = Field(primary_key=True)
+    assessor: str = Field(primary_key=True)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
     position: int
 
 
@@ -296,7 +287,7 @@ class TrialJudgementRow(RevisionRow, table=True):
 
     __tablename__ = "trial_judgement"
     __table_args__ = rules_of_answers("trial_judgement", person="assessor")
-    assessor: str = Field(sa_type=Text)
+    assessor: str
     occasion: int
 
 
@@ -310,8 +301,8 @@ class GoldRow(Row, table=True):
         CheckConstraint("grade >= 0 AND grade <= 9", name="gold_grade"),
         CheckConstraint("position >= 1", name="gold_position_from_1"),
     )
-    query_id: str = Field(primary_key=True, sa_type=Text)
-    doc_id: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True)
+    doc_id: str = Field(primary_key=True)
     grade: int
-    why: str = Field(sa_type=Text)
+    why: str
     position: int

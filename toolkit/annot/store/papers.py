@@ -1,4 +1,4 @@
-"""The corpus as Parquet files in `corpus/`: written in a stream, read in a stream.
+"""The corpus as Parquet files in `corpus/`, read in a stream, and the citations that were added beside it.
 
 The order of the papers is the order of the file names, then of the rows.
 """
@@ -17,6 +17,11 @@ from annot.base.threads import in_threads
 
 if TYPE_CHECKING:
     import pyarrow
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annot.store.files_at_url import local_copy, put_files, sha256_of
 
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 ROWS_IN_GROUP = 5_000
@@ -195,3 +200,132 @@ def open_papers(path: Path) -> Any:
     if faults:
         raise InputError(f"{path}: not written by annot", faults=faults, hint=_HINT)
     return file
+
+
+class RowGroups(NamedTuple):
+    """A run of row groups of one file: the first, the one after the last, and the papers in them."""
+
+    path: Path
+    first: int
+    stop: int
+    papers: int
+    url: str = ""
+    """Where a worker fetches the file (`annot.store.files_at_url`); empty where it sees the path."""
+
+    @property
+    def file(self) -> Path:
+        """The file as this process reads it."""
+        return local_copy(self.url) if self.url else self.path
+
+
+def groups_of(folder: Path) -> list[RowGroups]:
+    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
+    return [
+        RowGroups(path.resolve(), group, group + 1, about.row_group(group).num_rows)
+        for path in files_of(folder)
+        for about in (open_papers(path).metadata,)
+        for group in range(about.num_row_groups)
+    ]
+
+
+def groups_for(folder: Path, url: str) -> list[RowGroups]:
+    """The same, as workers read them: at the URL, where the files are put first, or, where it is empty, in place."""
+    groups = groups_of(folder)
+    if not url:
+        return groups
+    urls = put_files({path: sha256_of(path) for path in dict.fromkeys(group.path for group in groups)}, url)
+    return [group._replace(url=urls[group.path]) for group in groups]
+
+
+def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
+    """These columns as record batches of a few thousand papers, in order."""
+    from pyarrow.parquet import ParquetFile
+
+    for run in groups:
+        with ParquetFile(run.file) as file:
+            yield from file.iter_batches(
+                batch_size=ROWS_IN_GROUP,
+                row_groups=list(range(run.first, run.stop)),
+                columns=list(columns),
+                use_threads=False,
+            )
+
+
+def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
+    """The ids of the papers at these places of the corpus, counted from 0."""
+    import numpy as np
+    import pyarrow as pa
+
+    wanted = np.unique(np.array(places, np.int64))
+    found: dict[int, str] = {}
+    start = 0
+    for batch in _batches(folder, "paper_id"):
+        here = wanted[slice(*np.searchsorted(wanted, [start, start + len(batch)]))]
+        found |= zip(here.tolist(), batch.column(0).take(pa.array(here - start)).to_pylist(), strict=True)
+        start += len(batch)
+    return found
+
+
+def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
+    """Which of these ids papers of the corpus have."""
+    import pyarrow.compute as pc
+
+    asked = strings_of(wanted)
+    found: set[str] = set()
+    for batch in _batches(folder, "paper_id"):
+        ids = batch.column("paper_id")
+        found.update(ids.filter(pc.is_in(ids, value_set=asked)).to_pylist())
+    return frozenset(found)
+
+
+def _batches(folder: Path, *columns: str) -> Iterator[Any]:
+    for path in files_of(folder):
+        yield from open_papers(path).iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))
+
+
+FOLDER = "citations"
+"""Below the corpus; in it a folder for each file, named by the file's hash."""
+MANIFEST = f"{FOLDER}/manifest.json"
+ABOUT = "about.json"
+"""In the folder of a file: what it brought."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedFile:
+    """A file of citations that was added, by its name without a folder."""
+
+    name: str
+    sha256: str
+    kept: int
+    """Its citations by papers of the corpus."""
+
+
+def added_files(corpus: Path) -> tuple[AddedFile, ...]:
+    """The files that were added, by name. Raises InputError where it cannot be read what one brought."""
+    found = []
+    for path in (corpus / FOLDER).glob(f"*/{ABOUT}"):
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+            found.append(AddedFile(Path(about["file"]).name, str(about["sha256"]), int(about["kept"])))
+        except (ValueError, KeyError, TypeError) as error:
+            hint = "add the file of citations again with `annot citations add`"
+            raise InputError(f"{path}: not what `annot citations add` writes: {error!r}", hint=hint) from None
+    return tuple(sorted(found, key=lambda one: (one.name, one.sha256)))
+
+
+def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each of these papers cites by the files that were added; in the order of those, each id once."""
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    wanted = strings_of(sorted(set(paper_ids)))
+    found: dict[str, dict[str, None]] = {}
+    for path in sorted((corpus / FOLDER).glob("*/*.parquet")):
+        file = pyarrow.parquet.ParquetFile(path)
+        for group in range(file.num_row_groups):
+            there = pyarrow.compute.is_in(file.read_row_group(group, columns=["citing"]).column(0), value_set=wanted)
+            if pyarrow.compute.any(there).as_py():
+                table = file.read_row_group(group).filter(there)
+                for citing, cited in zip(*(table[name].to_pylist() for name in ("citing", "cited")), strict=True):
+                    found.setdefault(citing, {})[cited] = None
+    return {citing: tuple(cited) for citing, cited in found.items()}

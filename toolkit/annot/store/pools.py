@@ -10,9 +10,8 @@ from sqlmodel import Session, SQLModel
 
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry
-from annot.store.base import table
 from annot.store.judging_models import AdjudicationRow, JudgementRow
-from annot.store.models import DrawRow, PoolAdditionRow, PoolEntryRow, PoolRow, QueryRow
+from annot.store.models import DrawRow, PoolAdditionRow, PoolEntryRow, PoolRow, QueryRow, table
 from annot.store.projects import refuse_sent
 from annot.store.rows import check_distinct, field_names, in_chunks, insert_records, insert_rows, refuse_judged
 

@@ -1,4 +1,4 @@
-"""The map between our pairs and the server's projects and tasks."""
+"""The map between our pairs and the server's projects and tasks, and the secret that seals their keys."""
 
 from __future__ import annotations
 
@@ -10,13 +10,37 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Asked
-from annot.store.base import table
-from annot.store.hidden_gold import read_hidden
-from annot.store.judging_models import AssessorRow, ProjectRow, TaskRow
-from annot.store.models import QueryRow
+from annot.store.judging_models import (
+    AssessorRow,
+    AssignmentRow,
+    ProjectRow,
+    TaskRow,
+    TaskSecretRow,
+    TrialAssignmentRow,
+)
+from annot.store.models import QueryRow, table
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal[
+
+def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The (query_id, doc_id) hidden among each assessor's own; one that the plan came to ask of them is none any more.
+
+    In the order in which they were hidden. Assessors without any are left out.
+    """
+    rows, plan, connection = table(TrialAssignmentRow), table(AssignmentRow), session.connection()
+    wanted = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
+    hidden = connection.execute(wanted.order_by(rows.c.assessor, rows.c.position)).all()
+    if not hidden:
+        return {}
+    planned = {tuple(row) for row in connection.execute(select(plan.c.assessor, plan.c.query_id, plan.c.doc_id))}
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for assessor, *pair in hidden:
+        if (assessor, *pair) not in planned:
+            found[assessor] = (*found.get(assessor, ()), (pair[0], pair[1]))
+    return found
+
+
+StoredRound = Literal[
     "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
 ]
 """What a project is for. The answers of the first two make the collection; those of the others never count there.
@@ -30,7 +54,7 @@ class Project(NamedTuple):
     """One person's project of one round on one server; `remote_id` is None until the server is known to have it."""
 
     project: int
-    round: Round
+    round: StoredRound
     assessor: str
     server: str
     """What tells the server from others, whatever its address."""
@@ -58,7 +82,7 @@ class Project(NamedTuple):
 def open_project(
     session: Session,
     *,
-    round: Round,
+    round: StoredRound,
     assessor: str,
     server: str,
     url: str,
@@ -111,7 +135,7 @@ def note_shows(
     session.connection().execute(mine.values(shows=dict(shows), set_back=set_back))
 
 
-def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
+def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
     """The projects of one round or of all, by round, assessor and server."""
     return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
 
@@ -205,3 +229,17 @@ def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, .
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
     found = (Project(*row) for row in session.connection().execute(select(*columns).where(wanted)))
     return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
+
+
+def read_secret(session: Session) -> str | None:
+    """The secret, in hexadecimal digits; None where no task was sealed yet."""
+    found: str | None = session.connection().execute(select(table(TaskSecretRow).c.secret)).scalar_one_or_none()
+    return found
+
+
+def keep_secret(session: Session, secret: str) -> str:
+    """Keep `secret` unless another process has kept one by now; the one that holds."""
+    kept = read_secret(session)
+    if kept is None:
+        insert_rows(session, TaskSecretRow, [{"id": 1, "secret": secret}])
+    return kept or secret

@@ -11,7 +11,6 @@ from sqlmodel import Session, SQLModel
 
 from annot.base.errors import InputError
 from annot.base.records import Query
-from annot.store.base import table
 from annot.store.judging_models import (
     AdjudicationRow,
     AssignmentRow,
@@ -20,7 +19,7 @@ from annot.store.judging_models import (
     TaskRow,
     TrialAssignmentRow,
 )
-from annot.store.models import QueryRow, SplitRow
+from annot.store.models import QueryRow, SplitRow, table
 from annot.store.rows import check_distinct, delete_where, in_chunks, insert_records, read_records
 
 _JUDGED: dict[type[SQLModel], str] = {

@@ -9,8 +9,6 @@ answer of the same person superseded, or that the lead withdrew; of a line witho
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -21,10 +19,9 @@ from sqlmodel import Session, SQLModel
 
 from annot.base.errors import InputError
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
-from annot.store.base import HIGHEST_GRADE, LINE, table
-from annot.store.chained import append_revisions
+from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import AssessorRow
-from annot.store.models import QueryRow
+from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, table
 from annot.store.rows import check_known, field_names, in_chunks
 
 R = TypeVar("R", Judgement, Adjudication)
@@ -33,12 +30,7 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 """What the lead can say of an answer; such a revision comes from nobody else."""
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
-DELETED = "deleted on the server"
-"""The flag by which earlier versions of this program withdrew what they no longer found."""
 
-
-BESIDE_RECORD = ("source", "server", "annotation", "payload")
-"""What is hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
@@ -108,10 +100,10 @@ class Line(Generic[R]):
 def _decides(revision: Sourced[R]) -> bool:
     """Whether it may take the place of an answer."""
     flags = revision.record.flags
-    return not flags or revision.ruling == WITHDRAWN or flags == (DELETED,) or flags[0].startswith(SUPERSEDED)
+    return not flags or revision.ruling == WITHDRAWN or flags[0].startswith(SUPERSEDED)
 
 
-class Recorded(NamedTuple):
+class RecordedCount(NamedTuple):
     """What a recording did: rows of new annotations, new revisions of known ones, and those that stand already."""
 
     added: int
@@ -133,7 +125,7 @@ class Revisions(Generic[R]):
         self._key: Callable[[Sourced[R]], tuple[Any, ...]] = attrgetter(*names)
         """The values of the columns that make the line of a revision."""
 
-    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> Recorded:
+    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
         """Append what is new: a revision for each record whose content or payload differs from what was read last.
 
         An answer that does not stand and is given again is a revision, too. One that was last changed before the answer
@@ -171,9 +163,11 @@ class Revisions(Generic[R]):
             own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **own, "revision": number, "content_sha256": sha256})
         append_revisions(session, self._model, new)
-        return Recorded(added, len(new) - added, len(everything) - len(new))
+        return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
-    def record_gone(self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> Recorded:
+    def record_gone(
+        self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str
+    ) -> RecordedCount:
         """Append to these lines a revision without an answer that says why it was not found; an answer counts on.
 
         gone: what stands on the line, and the reason.
@@ -287,11 +281,6 @@ class Revisions(Generic[R]):
         ]
         if faults:
             raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
-
-
-def hash_of(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of what was read, by which it is known again."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def _storable(value: Any) -> Any:

@@ -13,9 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 from annot.base.errors import InputError
-from annot.store.base import Listed, table
 from annot.store.judging_models import AssessorRow
-from annot.store.models import QueryRow
+from annot.store.models import JsonList, QueryRow, table
 
 T = TypeVar("T")
 
@@ -69,7 +68,7 @@ def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]])
 
 def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
     columns = list(chunk[0])
-    as_json = [isinstance(rows.c[name].type, JSON | Listed) for name in columns]
+    as_json = [isinstance(rows.c[name].type, JSON | JsonList) for name in columns]
     values = (
         [json.dumps(row[name]) if dump else row[name] for name, dump in zip(columns, as_json, strict=True)]
         for row in chunk

@@ -1,13 +1,22 @@
-"""Making the tables of a new database: those of `annot.store.models`, and what makes two of them append-only."""
+"""The tables of a database: how they are made, their version, and how one of an earlier version is brought up.
+
+The migrations are a list that only grows, one transaction each. Until the first release there is one version; what a
+database is made of is known by the hash of its declarations, so that one made by another state of the program is
+refused and not read wrongly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import CheckConstraint, Connection, inspect, text
 
-from annot.store.base import LINE, TABLES
+from annot.base.errors import StoreError
+from annot.store.models import LINE, TABLES
 
+VERSION_TABLE = "annot_schema"
 FUNCTION = """
 CREATE OR REPLACE FUNCTION annot_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -21,31 +30,104 @@ $$
 
 
 def make_tables(connection: Connection) -> None:
-    """Make every table, index and trigger in the caller's transaction."""
+    """Make every table and index in the caller's transaction."""
     TABLES.create_all(connection)
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables]
+"""Migration n brings a database from version n - 1 to n. New ones go to the end.
+
+The first makes the tables as they are declared now, so that a new database is at the last version at once.
+"""
+
+
+def version_of(connection: Connection) -> int:
+    """The version of the database: how many migrations it has been through; 0 when it is empty.
+
+    Raises StoreError when the tables in it are another program's, a newer program's, or those of an unreleased state.
+    """
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if tables:
+            raise StoreError(
+                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
+                hint="name another in ANNOT_DATABASE",
+            )
+        return 0
+    if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:
+        raise _unreleased()
+    last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
+    found = connection.execute(last).first()
+    version, sha256 = found or (0, "")
+    if version > len(MIGRATIONS):
+        raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
+    if version == len(MIGRATIONS) and sha256 != schema_sha256():
+        raise _unreleased()
+    return int(version)
+
+
+def migrate(connection: Connection, number: int) -> None:
+    """Run migration `number` in the caller's transaction, unless another process has done so by now.
+
+    The append-only tables can be changed by the migration, and by nothing else: the triggers that refuse it are made
+    again before the transaction ends.
+    The caller holds the one write lock, so two processes that open a new database do not meet here.
+    """
+    version = version_of(connection)
+    if version >= number:
+        return
+    for table in _append_only(connection):
+        _make_writable(connection, table)
+    MIGRATIONS[number - 1](connection)
     make_triggers(connection)
+    note_version(connection, len(MIGRATIONS) if version == 0 else number)
+
+
+def note_version(connection: Connection, version: int) -> None:
+    """Note down that the database has this version, and the tables that this program declares."""
+    connection.execute(
+        text(
+            f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} "
+            "(version INTEGER PRIMARY KEY NOT NULL, schema_sha256 TEXT NOT NULL)"
+        )
+    )
+    noted = text(f"INSERT INTO {VERSION_TABLE} (version, schema_sha256) VALUES (:version, :sha256)")
+    connection.execute(noted, {"version": version, "sha256": schema_sha256()})
+
+
+def schema_sha256() -> str:
+    """A hash of the tables as they are declared: columns, keys and rules."""
+    declared = [
+        [
+            name,
+            [[one.name, type(one.type).__name__, one.nullable, one.primary_key] for one in table.columns],
+            sorted(
+                [str(rule.name), str(rule.sqltext) if isinstance(rule, CheckConstraint) else ""]
+                for rule in table.constraints
+                if rule.name
+            ),
+        ]
+        for name, table in sorted(TABLES.tables.items())
+    ]
+    return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
 
 
 def make_triggers(connection: Connection) -> None:
     """Make the tables of judgements append-only for everyone, whatever program writes; those of them that are there."""
     for table in _append_only(connection):
-        make_append_only(connection, table)
-
-
-def drop_triggers(connection: Connection) -> None:
-    """Make the tables of judgements writable, for the rest of the caller's transaction or until `make_triggers`."""
-    for table in _append_only(connection):
         _make_writable(connection, table)
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(FUNCTION)
+        for statement in _triggers(connection.dialect.name, table, LINE[table]):
+            # As the driver takes it: a colon begins no parameter.
+            connection.exec_driver_sql(statement)
 
 
-def make_append_only(connection: Connection, table: str) -> None:
-    """Make one table append-only; one that is so already stays so."""
-    _make_writable(connection, table)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(FUNCTION)
-    for statement in _triggers(connection.dialect.name, table, LINE[table]):
-        # As the driver takes it: a colon begins no parameter.
-        connection.exec_driver_sql(statement)
+def _unreleased() -> StoreError:
+    return StoreError(
+        "the database has other tables: they are of an unreleased version",
+        hint="go on with the version that made it, or make a new study in another folder with `annot init`",
+    )
 
 
 def _make_writable(connection: Connection, table: str) -> None:

@@ -14,14 +14,13 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Judgement
-from annot.store.base import table
 from annot.store.judging_models import AssessorRow, GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow
-from annot.store.models import QueryRow
-from annot.store.projects import Round, read_projects, read_tasks
+from annot.store.models import QueryRow, table
+from annot.store.projects import StoredRound, read_projects, read_tasks
 from annot.store.revisions import Line, Revisions, Sourced
 from annot.store.rows import check_distinct, check_known, insert_records, insert_rows, read_records
 
-SAME_PAIRS: dict[Round, Round] = {"train-feedback": "train"}
+SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """A round that shows again what another has asked."""
 
 
@@ -86,14 +85,14 @@ def read_trials(session: Session) -> dict[str, dict[str, Any]]:
     return dict(sorted(tuple(row) for row in session.connection().execute(select(rows.c.name, rows.c.facts))))
 
 
-def replace_assignments(session: Session, round: Round, assignments: Iterable[Assignment]) -> None:
+def replace_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Make these the pairs of the round, of all its assessors. Raises InputError for an unknown query or assessor."""
     rows = table(TrialAssignmentRow)
     session.connection().execute(rows.delete().where(rows.c.round == round))
     add_assignments(session, round, assignments)
 
 
-def add_assignments(session: Session, round: Round, assignments: Iterable[Assignment]) -> None:
+def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
     new = list(assignments)
     check_distinct(((one.query_id, one.doc_id, one.assessor) for one in new), what=f"{round} round")
@@ -102,7 +101,7 @@ def add_assignments(session: Session, round: Round, assignments: Iterable[Assign
     insert_records(session, TrialAssignmentRow, new, round=round)
 
 
-def read_assignments(session: Session, round: Round, assessor: str | None = None) -> tuple[Assignment, ...]:
+def read_assignments(session: Session, round: StoredRound, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The pairs of a round, of one assessor or of all, by assessor and position."""
     rows = table(TrialAssignmentRow)
     columns = rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Decision, Judgement, OfPair
-from annot.base.stats.seeding import generator
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -154,6 +153,9 @@ def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Itera
 
 def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:
     """The assessors in the order in which their grades are shown, drawn for each pair: no place is a person."""
+    # Where an order is drawn, and not at the top: it imports numpy, which `annot status` does without.
+    from annot.base.stats.seeding import generator
+
     names = sorted(assessors)
     return tuple(names[at] for at in generator(seed, "shown", *pair).permutation(len(names)))
 
@@ -194,6 +196,8 @@ def assign_adjudicators(
     for one in queue(disputes):
         if one.pair not in given:
             queries_of.setdefault(one.query_id, []).append(one)
+    from annot.base.stats.seeding import generator
+
     stuck: list[str] = []
     for query_id, group in sorted(queries_of.items()):
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))

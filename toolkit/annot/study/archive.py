@@ -1,4 +1,13 @@
-"""The file of a backup: written whole or not at all, and unpacked with distrust."""
+"""A backup: one compressed tar with the database as lines of JSON, the study's files, and what the server held.
+
+    annot-backup.json        what it is of, and the size and SHA-256 of everything below; it comes first
+    database/TABLE.jsonl     each table of the database
+    files/...                the study's folder, without what can be made again
+    server/PROJECT.json      each project as the server had it: its settings, and its tasks with every annotation
+
+It is written whole or not at all, and unpacked with distrust: a backup may come from someone else. Nothing is unpacked
+before its manifest has been read and found sound, and then only what the manifest names, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +20,29 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
-from annot.study.backup_manifest import (
-    HINT,
-    LONGEST_MANIFEST,
-    MANIFEST,
-    Contents,
-    Entry,
-    check_sizes,
-    read_contents,
-    written,
-)
+from annot.store.dump import Dumped, check_version
+from annot.store.models import TABLES
+from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
 
+MANIFEST = "annot-backup.json"
+DATABASE, FILES, SERVER = "database", "files", "server"
+BACKUPS = "backups"
+"""Where the program itself puts backups, and what a restore replaces."""
+PART = (SETTINGS_FILE, "pools/plan.jsonl", "pools/plan.manifest.json")
+"""The files that a backup of the database alone has beside it, those of them that there are."""
+ASIDE = ".annot-restore-"
+"""How the folder begins in which a restore unpacks."""
+MOST_PACKED = 100
+"""What is in a backup is at most so many times the size of its file."""
+LONGEST_MANIFEST = 64 << 20
+HINT = "take another backup; this one is damaged, was changed, or was not written to its end"
 SMALL = 3
 """Level of compression: higher ones take several times as long for a tenth less."""
 AROUND_ENTRY = 8 << 10
@@ -32,6 +50,67 @@ AROUND_ENTRY = 8 << 10
 PIECE = 1 << 20
 _BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
 """What reading a damaged archive raises."""
+
+
+class Entry(NamedTuple):
+    """What the manifest says of one file."""
+
+    size: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a backup says of itself: the manifest."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    annot: str
+    """The program that made it."""
+    made: str
+    """When, ISO 8601, UTC."""
+    collection: str
+    database: Dumped
+    entries: Mapping[str, Entry]
+    """Everything in it, by path."""
+    notes: tuple[str, ...] = ()
+    """What it lacks, and why."""
+    whole: bool = True
+    """Whether the files are all of the study's; otherwise the others of its folder stay when it is restored."""
+
+    @property
+    def files(self) -> tuple[PurePosixPath, ...]:
+        """The paths of the study's files."""
+        paths = map(PurePosixPath, self.entries)
+        return tuple(path.relative_to(FILES) for path in paths if path.parts[:1] == (FILES,))
+
+    @property
+    def projects(self) -> int:
+        """How many projects of the server are in it."""
+        return sum(path.startswith(f"{SERVER}/") for path in self.entries)
+
+    @property
+    def size(self) -> int:
+        """Bytes, when unpacked."""
+        return sum(entry.size for entry in self.entries.values())
+
+
+_FORM = TypeAdapter(Contents)
+
+
+def is_kept(path: PurePosixPath) -> bool:
+    """Whether a file at this path of a study's folder belongs in a backup.
+
+    What can be made again does not, nor other backups, nor anything of git, whose settings name commands to run.
+    """
+    top = path.parts[0]
+    left = top in (CACHE, BACKUPS) or top.startswith(ASIDE)
+    return not left and not any(part.casefold() == ".git" for part in path.parts)
+
+
+def entry_of(path: Path) -> Entry:
+    """What a manifest says of this file."""
+    return Entry(path.stat().st_size, sha256_of(path))
 
 
 def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -> None:
@@ -47,7 +126,7 @@ def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -
     try:
         with os.fdopen(handle, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL) as tar:
-                manifest = written(contents)
+                manifest = _written(contents)
                 entry = tarfile.TarInfo(MANIFEST)
                 entry.size = len(manifest)
                 tar.addfile(entry, io.BytesIO(manifest))
@@ -55,7 +134,7 @@ def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -
                     _add(tar, name, source, contents.entries[name])
             file.flush()
             os.fsync(file.fileno())
-        check_sizes(path, contents, packed=Path(temporary).stat().st_size)
+        _check_sizes(path, contents, packed=Path(temporary).stat().st_size)
         Path(temporary).rename(path)
     finally:
         Path(temporary).unlink(missing_ok=True)
@@ -73,7 +152,7 @@ def unpack(path: Path, folder: Path) -> Contents:
             source = _Measured(unpacked)
             with tarfile.open(fileobj=source, mode="r|", bufsize=tarfile.RECORDSIZE) as tar:
                 contents = _manifest(path, tar)
-                check_sizes(path, contents, packed=path.stat().st_size, free=shutil.disk_usage(folder).free)
+                _check_sizes(path, contents, packed=path.stat().st_size, free=shutil.disk_usage(folder).free)
                 source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
                 found = dict(_unpacked(path, tar, contents, folder))
     except _BROKEN as error:
@@ -91,6 +170,15 @@ def unpack(path: Path, folder: Path) -> Contents:
     return contents
 
 
+def manifest_of(path: Path) -> Contents:
+    """What the backup says of itself; nothing else of it is read. Raises InputError or StoreError."""
+    try:
+        with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
+            return _manifest(path, tar)
+    except _BROKEN as error:
+        raise InputError(f"{path}: not a whole backup: {error}", hint=HINT) from None
+
+
 def is_archive(path: Path) -> bool:
     """Whether the file is a backup, by its first entry: one is not put into the next."""
     if path.suffix not in (".gz", ".tgz") or path.is_symlink():
@@ -101,6 +189,64 @@ def is_archive(path: Path) -> bool:
     except _BROKEN:
         return False
     return first is not None and first.name == MANIFEST
+
+
+def _written(contents: Contents) -> bytes:
+    """The manifest as it is in the archive."""
+    return _FORM.dump_json(contents, indent=1)
+
+
+def _read_contents(path: Path, manifest: bytes) -> Contents:
+    """The manifest of the backup at `path`.
+
+    Raises InputError when it is not sound or names what no backup has, StoreError for a database of another version.
+    """
+    try:
+        contents = _FORM.validate_json(manifest)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "all of it"
+        raise InputError(f"{path}: its manifest cannot be read: {where}: {first['msg']}", hint=HINT) from None
+    check_version(contents.database)
+    if faults := sorted(_misplaced(contents)):
+        raise InputError(f"{path}: its manifest names what no backup has", faults=faults, hint=HINT)
+    return contents
+
+
+def _check_sizes(path: Path, contents: Contents, *, packed: int, free: int | None = None) -> None:
+    """Raise InputError for more than fits: on the disk, or into a file of this size."""
+    if contents.size > MOST_PACKED * packed:
+        raise InputError(
+            f"{path}: {packed} bytes for {contents.size} bytes of files, expected at most {MOST_PACKED} times as many",
+            hint="a backup of real work is never so small; move what is all alike out of the study",
+        )
+    if free is not None and contents.size > free:
+        raise InputError(f"{path}: holds {contents.size} bytes, and {free} are free on the disk")
+
+
+def _misplaced(contents: Contents) -> Iterator[str]:
+    """The names in a manifest that no backup has."""
+    tables = {f"{DATABASE}/{name}.jsonl" for name in contents.database.rows}
+    if contents.database.rows.keys() != TABLES.tables.keys():
+        for name in sorted(contents.database.rows.keys() ^ TABLES.tables.keys()):
+            yield f"{name}: {'a table missing' if name in TABLES.tables else 'no table of this version'}"
+    for name in contents.entries:
+        path = PurePosixPath(name)
+        plain = path.as_posix() == name and path.parts[:1] != ("/",) and ".." not in path.parts and "\0" not in name
+        top, below = path.parts[:1], path.parts[1:]
+        known = (
+            (top == (DATABASE,) and name in tables)
+            or (top == (FILES,) and bool(below) and is_kept(PurePosixPath(*below)))
+            or (top == (SERVER,) and len(below) == 1)
+        )
+        if not plain or not known or any(parent.as_posix() in contents.entries for parent in path.parents[:-1]):
+            yield f"{name!r}: does not belong in it"
+    if not contents.whole:
+        yield from (f"{path}: not the settings nor the plan" for path in contents.files if path.as_posix() not in PART)
+    if contents.whole and PurePosixPath(SETTINGS_FILE) not in contents.files:
+        yield f"{SETTINGS_FILE}: not in it"
+    if {("HEAD",), ("objects",), ("refs",)} <= {path.parts[:1] for path in contents.files}:
+        yield "HEAD, objects and refs: a folder of git, which does not belong in it"
 
 
 class _Measured(io.RawIOBase):
@@ -149,7 +295,7 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
         raise InputError(f"{path}: not a backup: no {MANIFEST} at its beginning", hint=HINT)
     file = tar.extractfile(first)
     assert file is not None
-    return read_contents(path, file.read())
+    return _read_contents(path, file.read())
 
 
 def _unpacked(path: Path, tar: tarfile.TarFile, contents: Contents, folder: Path) -> Iterator[tuple[str, str]]:

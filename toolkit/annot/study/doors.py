@@ -21,7 +21,7 @@ from annot.base.errors import InputError
 VARIABLE = "ANNOT_ALLOW"
 """The environment variable with the addresses that the owner allows; blanks stand between them."""
 NO_LINKS = (
-    *("annot.toml", "datasheet.toml", "ledger.jsonl"),
+    *("annot.toml", "datasheet.toml"),
     *("templates", "guidelines", "training", "pools", "exports", "substudy"),
 )
 """Files and folders of a study in which no link is followed: what they hold reaches pages, releases and servers."""

@@ -1,17 +1,18 @@
-"""The plain files that follow from the outcome: judgements, final grades, qrels."""
+"""The plain files that follow from the outcome: judgements, final grades, qrels; and the sheet of errors, read."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Qrel, Query
+from annot.base.records import Qrel, Query, without_ids
+from annot.formats.error_sheet import SHEET, read_error_sheet
 from annot.formats.json_lines import json_lines
 from annot.formats.judgement_lines import decided
 from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
 from annot.formats.trec import read_qrels, write_qrels
+from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -19,11 +20,6 @@ from annot.study.workspace import Workspace, sha256_of, write_file, write_manife
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 EXPORTED = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
 """What is told of a judgement, beside its flags."""
-WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
-    (r"\baccount \S+,", "another account,"),
-    (r"\bannotation \d+", "a later annotation"),
-)
 HINT = "write them with `annot qrels`"
 SHORT_HINT = (
     "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave these pairs "
@@ -44,13 +40,6 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
-
-
-def without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
-    for pattern, words in WITHOUT_IDS:
-        flag = re.sub(pattern, words, flag)
-    return flag
 
 
 def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query]) -> tuple[Qrel, ...]:
@@ -108,8 +97,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
         faults=faults,
         hint=SHORT_HINT
         if len(faults) == len(outcome.short)
-        else "finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
-        "with --adjudicator), or take what is settled with --partial"
+        else "finish with `annot pull` and `annot push adjudication` (judgements of another tool: import the "
+        "adjudicator's, with --adjudicator), or take what is settled with --partial"
         + (f"; of those with too few judgements: {SHORT_HINT}" if outcome.short else ""),
     )
 
@@ -137,3 +126,16 @@ def too_few(outcome: Outcome) -> list[str]:
     """The pairs that have fewer judgements than planned and that no present assessor will complete."""
     given = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
     return [f"{' '.join(pair)}: {given[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
+
+
+def read_entered(ws: Workspace) -> Mapping[Pair, tuple[str, str]]:
+    """(kind, note) of the pairs for which either was entered; none where there is no sheet."""
+    path = ws.root / SHEET
+    if not path.is_file():
+        return {}
+    return read_error_sheet(path.read_bytes(), name=str(path), kinds=ws.settings.evaluation.error_kinds)
+
+
+def read_kinds(ws: Workspace) -> dict[Pair, str]:
+    """The kind of each pair that has one."""
+    return {pair: kind for pair, (kind, _) in read_entered(ws).items() if kind}

@@ -1,15 +1,22 @@
-"""The guidelines of a facet: what assessors read, as Markdown, as the project's instructions, as the screen's line."""
+"""The guidelines that people judge by: pages of the study or of the package, and versions that change in its midst."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from annot.base.errors import InputError
-from annot.labelstudio.controls import Screen
-from annot.labelstudio.screens import facets_screen, screen_of
+from annot.base.errors import FindingError, InputError
+from annot.store.guidelines import SentGuidelines
+from annot.study import guidelines
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.labelstudio.controls import Screen
 
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
@@ -64,6 +71,8 @@ def packaged_facets() -> set[str]:
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
+    from annot.labelstudio.screens import facets_screen, screen_of
+
     if kind == "facets":
         return facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     words = ws.settings.release.reasons if kind == "adjudicate" else ws.settings.release.comments
@@ -102,3 +111,53 @@ def definition_of(text: str) -> str:
         if lines:
             return " ".join(lines)
     return ""
+
+
+Versions = Mapping[str, tuple[SentGuidelines, ...]]
+"""By facet, the oldest first."""
+
+
+def changed(ws: Workspace, facets: Iterable[str], versions: Versions) -> list[str]:
+    """Facets whose guidelines are no longer those that were sent last."""
+    return [facet for facet in facets if facet in versions and versions[facet][-1].text != _text(ws, facet)]
+
+
+def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: str | None) -> list[SentGuidelines]:
+    """The guidelines of these facets that are not on record as they are now.
+
+    Raises FindingError where some have changed since they were sent and nobody says why.
+    """
+    facets = sorted(facets)
+    others = changed(ws, facets, versions)
+    if others and not (why or "").strip():
+        raise FindingError(
+            f"the guidelines of {', '.join(others)} have changed", hint='send them with --guidelines-changed "why"'
+        )
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    new = [facet for facet in facets if facet not in versions or facet in others]
+    texts = {facet: _text(ws, facet) for facet in new}
+    return [
+        SentGuidelines(facet, now, _sha256(text), text, why if facet in others else None)
+        for facet, text in texts.items()
+    ]
+
+
+def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
+    """The versions of one facet by their first sending: a text that was sent again is no other version."""
+    first: dict[str, SentGuidelines] = {}
+    for sent in versions:
+        first.setdefault(sent.sha256, sent)
+    return list(first.values())
+
+
+def hashes(ws: Workspace, facets: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of the guidelines of each facet as they are now."""
+    return {facet: _sha256(_text(ws, facet)) for facet in sorted(facets)}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _text(ws: Workspace, facet: str) -> str:
+    return guidelines.shown(ws, facet).text

@@ -1,4 +1,4 @@
-"""Of what each product of the study was made: a note beside the ledger, by which `annot status` tells what is old."""
+"""Of what each product of the study was made: a note by which `annot status` tells what is old."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlmodel import Session
 
 from annot.base.errors import AnnotError
 from annot.store.database import open_store
+from annot.store.hashes import read_states, state
 from annot.store.projects import Project
-from annot.store.states import read_states, state
 from annot.study.workspace import Workspace, sha256_of, write_file
 
 MADE_FILE = "made.json"
@@ -28,7 +28,7 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "pool": ("drawing",),
     "guidelines": ("pages",),
     "push": ("queries", "planned", "hidden", "people", "screens"),
-    "adjudicate push": ("queries", "planned", "judged", "people", "screens"),
+    "push adjudication": ("queries", "planned", "judged", "people", "screens"),
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,
@@ -155,7 +155,7 @@ def _errors(ws: Workspace) -> str:
     """The kinds that were entered in the sheet of errors."""
     if not (ws.root / "errors.csv").is_file():
         return ""
-    from annot.study.error_kinds import read_kinds
+    from annot.study.exports import read_kinds
 
     try:
         return state(sorted(map(list, read_kinds(ws).items())))

@@ -11,16 +11,15 @@ from annot.base.errors import MissingInput
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
-from annot.store.accepted import read_accepted
+from annot.store.adjudications import read_accepted
 from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines, read_guidelines
-from annot.store.people import Plan
+from annot.store.judgements import read_returned
+from annot.store.people import Plan, Told, read_told
 from annot.store.projects import Project
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.told import Told, read_told
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace

@@ -72,6 +72,8 @@ class Workspace:
     exports = _Place("exports")
     runs = _Place("exports/runs")
     qrels = _Place("exports/qrels.txt")
+    sheet = _Place("queries.csv")
+    """The rating sheet where no other is named."""
     cache = _Place(CACHE)
     """What can be made again: token ids, trained word vectors, a local Label Studio."""
 
@@ -130,6 +132,11 @@ class Workspace:
         """The file of a SQLite database, absolute; None on PostgreSQL."""
         kind, _, path = self.database_url.partition(":///")
         return Path(path).absolute() if kind == "sqlite" else None
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether there are any papers."""
+        return any(self.corpus.glob("*.parquet"))
 
     @property
     def looks_whole(self) -> bool:
@@ -206,3 +213,30 @@ def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str
             hint=f"take the file from a backup, or {hint}",
         )
     return path.read_text(encoding="utf-8")
+
+
+def check_files(paths: Iterable[Path]) -> None:
+    """Raise InputError with each path where no file lies."""
+    absent = [
+        f"{path}: {'a folder, expected a file' if path.is_dir() else 'no such file'}"
+        for path in paths
+        if not path.is_file()
+    ]
+    if absent:
+        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+
+
+def given_bytes(path: Path, *, expected: str) -> bytes:
+    """The content of the file. Raises InputError where there is none; expected: what it was to hold, in words."""
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {found}, expected {expected}")
+    return path.read_bytes()
+
+
+def given_text(path: Path, *, expected: str) -> str:
+    """The text of the file, without a byte order mark. Raises InputError where there is none, or it is not UTF-8."""
+    try:
+        return given_bytes(path, expected=expected).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text at byte {error.start}, expected {expected}") from None

@@ -21,7 +21,7 @@ clustered
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
     hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
-    `annot.measuring.assessor_effect.random_assessors`
+    `annot.measuring.assessor_effect.orders`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
 
@@ -110,3 +110,12 @@ class Share:
     of: int
     value: Value
     interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The date, ISO 8601, of the last judgement, with the interval's two dates; in the time zone of the clock given."""
+
+    date: str | Undefined
+    interval: tuple[str, str] | Undefined
+    level: float

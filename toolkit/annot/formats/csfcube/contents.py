@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
@@ -35,6 +36,7 @@ from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readabl
 from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.paper_lines import read_papers
+from annot.formats.paper_text import paper_of
 from annot.formats.spreadsheet import unguarded
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
@@ -124,6 +126,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             f"{name}: no ratings of a CSFCube release in it",
             hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
         )
+    rules: dict[str, Any] = {"known_labels": known_labels, "clean_text": clean_text}
     found: list[str] = []
     in_papers: list[Cleaned] = []
     in_readable: list[Cleaned] = []
@@ -151,9 +154,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
         lines = io.StringIO(text, newline=None)
-        for paper in read_papers(
-            lines, name=faults.name, known_labels=known_labels, clean_text=clean_text, changed=in_papers
-        ):
+        for paper in read_papers(lines, name=faults.name, changed=in_papers, **rules):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is there twice")
             by_id[paper.paper_id] = paper
@@ -161,9 +162,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
         lines = io.StringIO(text, newline=None)
-        return read_readable(
-            lines, faults=faults, known_labels=known_labels, clean_text=clean_text, changed=in_readable
-        )
+        return read_readable(lines, faults, paper=partial(paper_of, changed=in_readable, **rules))
 
     read = Files(
         papers=single(PAPERS_FILE, papers),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import near
 from annot.base.records import Paper
-from annot.formats.cleaned import Cleaned
 from annot.formats.faults import Faults, numbered
-from annot.formats.paper_text import paper_of
 
 GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Identical (+3)": 3}
 ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}
@@ -70,10 +68,11 @@ class ReadableFile:
     """The methods that had each candidate; the first one drew it."""
 
 
-def read_readable(
-    lines: Iterable[str], *, faults: Faults, known_labels: Collection[str], clean_text: bool, changed: list[Cleaned]
-) -> ReadableFile | None:
-    """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`."""
+def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., Paper]) -> ReadableFile | None:
+    """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`.
+
+    paper: `paper_text.paper_of` with its rules.
+    """
     before = len(faults.found)
     blocks: list[list[Line]] = []
     for number, line in numbered(lines, faults):
@@ -87,10 +86,21 @@ def read_readable(
         told = _told(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
         if told is None:
             continue
-        papers += _paper(
-            told, faults, line=block[0][0], known_labels=known_labels, clean_text=clean_text, changed=changed
-        )
         doc_id = told["paper_id"]
+        try:
+            papers.append(
+                paper(
+                    doc_id,
+                    told["title"],
+                    [sentence["text"] for sentence in told["sentences"]],
+                    year=None if told["year"] == "None" else int(told["year"]),
+                    labels=[sentence["label"] for sentence in told["sentences"]],
+                    citations=(),
+                )
+            )
+        except InputError as error:
+            for fault in error.faults:
+                faults.add(f"paper {doc_id}: {fault}", line=block[0][0])
         if position:
             if doc_id in pairs:
                 faults.add(f"candidate {doc_id} is there twice", line=block[0][0])
@@ -100,7 +110,7 @@ def read_readable(
         faults.add("no paper in it")
     if len(faults.found) > before:
         return None
-    return ReadableFile(papers[0], {paper.paper_id: paper for paper in reversed(papers)}, pairs, sources)
+    return ReadableFile(papers[0], {one.paper_id: one for one in reversed(papers)}, pairs, sources)
 
 
 def _told(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
@@ -124,34 +134,6 @@ def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) 
         faults.add(f"found {line[1][:60]!r}, expected {expected}", line=line[0])
         return {}
     return found.groupdict()
-
-
-def _paper(
-    told: dict[str, Any],
-    faults: Faults,
-    *,
-    line: int,
-    known_labels: Collection[str],
-    clean_text: bool,
-    changed: list[Cleaned],
-) -> list[Paper]:
-    try:
-        paper = paper_of(
-            told["paper_id"],
-            told["title"],
-            [sentence["text"] for sentence in told["sentences"]],
-            year=None if told["year"] == "None" else int(told["year"]),
-            labels=[sentence["label"] for sentence in told["sentences"]],
-            known_labels=known_labels,
-            citations=(),
-            clean_text=clean_text,
-            changed=changed,
-        )
-    except InputError as error:
-        for fault in error.faults:
-            faults.add(f"paper {told['paper_id']}: {fault}", line=line)
-        return []
-    return [paper]
 
 
 def _pair(told: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:

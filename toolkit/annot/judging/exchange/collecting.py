@@ -1,27 +1,29 @@
-"""What both rounds share on the way back: every annotation of every task read and checked, and what is gone."""
+"""What all rounds share on the way back: every annotation of every task read and checked, and what is gone."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
-from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
-from annot.judging.exchange.locating import locate, marker_of
-from annot.judging.exchange.rounds import ANSWERS, ROUNDS, own_tasks
+from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
+from annot.judging.exchange.rounds import ANSWERS, PARTS, Part, own_tasks
 from annot.judging.exchange.sending import counting
-from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
+from annot.judging.exchange.server_projects import locate, marker_of
+from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.guidelines import Shown, read_shown
-from annot.store.projects import Project, Round
-from annot.store.revisions import DELETED, GONE, Line
-from annot.study.exports import without_ids
+from annot.store.guidelines import ShownGuidelines, read_shown
+from annot.store.projects import Project
+from annot.store.revisions import GONE, Line
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
@@ -33,20 +35,6 @@ LAG = timedelta(seconds=10)
 """A change with an earlier moment may be seen later, by less than this."""
 
 
-class Found(NamedTuple):
-    """One annotation of one task, read."""
-
-    asked: Asked
-    reading: Reading
-    guidelines_sha256: str | None
-    """Of what stood beside the task when the annotation was last changed."""
-
-    @property
-    def annotation(self) -> str:
-        """The server's id, as text."""
-        return str(self.reading.payload["id"])
-
-
 class Missing(NamedTuple):
     """An annotation on record that the server no longer has as it was, and the reason."""
 
@@ -54,11 +42,15 @@ class Missing(NamedTuple):
     why: str
 
 
-class Haul(NamedTuple):
+class Collected(NamedTuple):
     """Everything on one project."""
 
     project: Project
-    found: tuple[Found, ...]
+    tasks: int
+    """Of ours that were looked at."""
+    accounts: Sequence[int]
+    """The server's ids of the accounts that are the person's."""
+    found: tuple[Reading, ...]
     gone: tuple[Missing, ...]
     """Annotations that were found before and are no longer, whether they counted or not."""
     lost: tuple[Missing, ...]
@@ -69,9 +61,14 @@ class Haul(NamedTuple):
     again: int = 0
     """Answers that count on record and are gone, and whose person has given another one since."""
 
+    @property
+    def not_counting(self) -> int:
+        """Annotations that do not count."""
+        return sum(bool(found.flags) for found in self.found)
+
     def flagged(self, what: str) -> list[str]:
         """Why answers do not count, each reason with how often. what: what an answer is called."""
-        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.reading.flags)
+        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.flags)
         person = self.project.assessor
         return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
 
@@ -91,22 +88,24 @@ def collect(
     store: Store,
     gateway: Gateway,
     *,
-    round: Round,
+    parts: Sequence[Part],
     hint: str,
     advance: Advance,
     seen: dict[int, Seen] | None = None,
-) -> Iterator[Haul]:
-    """The annotations of each project of the round on this server, one project at a time, complete or not at all.
+    keep: bool = True,
+) -> Iterator[Collected]:
+    """The annotations of each project of these parts on this server, one at a time, complete or not at all.
 
-    seen: by project id, for those who collect again and again; it is kept up to date. Of a project that was seen only
-    the tasks are collected that have changed since, and a project without any is left out.
+    seen: by our number of the project, for those who collect again and again; it is kept up to date. Of a project that
+    was seen only the tasks are collected that have changed since, and a project without any is left out.
+    keep: what is collected is recorded, and not only looked at.
     """
     server = gateway.identity()
     with store.read() as session:
-        every = projects.read_projects(session, round=round)
+        every = [project for part in parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
-        own = {project.project: own_tasks(session, round, project.assessor) for project in pushed}
+        own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
         shown = {project.project: read_shown(session, project.project) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
@@ -125,10 +124,11 @@ def collect(
         # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
         asked_before = (*tasks[project.project], *(asked for asked, _ in lines))
         noted = {pair_key(*asked): asked for asked in asked_before}
-        ours = {**noted, **own[project.project]} if round == "adjudicate" else {**own[project.project], **noted}
+        planned = own[project.project]
+        ours = {**noted, **planned} if project.round == "adjudicate" else {**planned, **noted}
         marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
         there = locate(gateway, project, marker=marker, own=ours)
-        before = None if seen is None or there is None else seen.get(there.project_id)
+        before = None if seen is None or there is None else seen.get(project.project)
         if there is None:
             pulled: tuple[PulledTask, ...] = ()
         elif before is None or before.tasks != there.tasks:
@@ -142,15 +142,15 @@ def collect(
         if before is not None:
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
-        haul = _haul(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
-        yield haul
-        if there is not None and there.opens_instructions and haul.found:
+        collected = _collected(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
+        yield with_set_back(store, collected)
+        if there is not None and there.opens_instructions and collected.found and keep:
             # From now on F5 leads straight on to the next open task.
             gateway.open_instructions(there.project_id, False)
         # It is recorded now. A pair that stands there twice is read from all its tasks, so always from the whole.
         single = before is not None or len({task.key for task in pulled}) == len(pulled)
         if seen is not None and there is not None and pulled and single:
-            seen[there.project_id] = _seen(before, pulled)
+            seen[project.project] = _seen(before, pulled)
 
 
 def _changed(gateway: Gateway, project_id: int, before: Seen) -> tuple[PulledTask, ...]:
@@ -177,39 +177,26 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
-        if any(line.counts and line.stands.changed_at is None for line in lines):
-            # Older records have the account in the payload alone.
-            lines = revisions.lines(session, server=project.server, person=project.assessor, payload=True)
     return {(line.stands.record.asked, line.stands.annotation): line for line in lines}
-
-
-def _account_on_record(line: Line[Any]) -> int | None:
-    stands = line.stands
-    return stands.account if stands.account is not None or not stands.payload else account_of(stands.payload)
-
-
-def _changed_on_record(line: Line[Any]) -> str | None:
-    stands = line.stands
-    return stands.changed_at or (stands.payload or {}).get("updated_at")
 
 
 def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
     """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
-    former = {_account_on_record(line) for line in lines.values() if line.counts} - others
+    former = {line.stands.account for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
 
-def _haul(
+def _collected(
     ws: Workspace,
     project: Project,
     pulled: Sequence[PulledTask],
     ours: Mapping[str, Asked],
     sent: Set[Asked],
-    shown: Shown,
+    shown: ShownGuidelines,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     why_all: str | None,
-) -> Haul:
+) -> Collected:
     known = [(ours[task.key], task) for task in pulled if task.key is not None and task.key in ours]
     by_asked = dict(known)
     counting_lines: defaultdict[Asked, dict[str, Line[Any]]] = defaultdict(dict)
@@ -218,37 +205,40 @@ def _haul(
             counting_lines[asked][annotation] = line
     found = []
     for asked, task in known:
-        on_record = {
-            annotation: OnRecord(_account_on_record(line), line.stands.record.judged_at, _changed_on_record(line))
-            for annotation, line in counting_lines[asked].items()
-        }
-        readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
-        found += [Found(asked, reading, shown.at(asked, reading.changed_at)) for reading in readings]
+        known_of_task = {annotation: line.stands for annotation, line in counting_lines[asked].items()}
+        readings = read_task(
+            task.annotations,
+            asked=asked,
+            grades=ws.settings.scale.grades,
+            accounts=accounts,
+            on_record=known_of_task,
+        )
+        found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
     gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Haul(project, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
+    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
 
 
 def _compare(
-    found: Sequence[Found],
+    found: Sequence[Reading],
     lines: Mapping[tuple[Asked, str], Line[Any]],
     by_asked: Mapping[Asked, PulledTask],
     why_all: str | None,
 ) -> tuple[list[Missing], list[Missing], int, int]:
     """The annotations on record that were not found, and the answers that are lost; how many of them were given again,
     and how many others have edited."""
-    readings = {(one.asked, one.annotation): one.reading for one in found}
+    readings = {(one.asked, one.annotation): one for one in found}
     later: dict[Asked, str] = {}
     for one in found:
-        if not one.reading.flags:
-            later[one.asked] = one.reading.changed_at or ""
+        if not one.flags:
+            later[one.asked] = one.changed_at or ""
     gone, lost, again, edited = [], [], 0, 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
         stands = line.stands
         if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
             missing = Missing(
-                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), _changed_on_record(line))
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.stands.changed_at)
             )
             if reading is None and not _known_as_gone(line):
                 gone.append(missing)
@@ -259,7 +249,7 @@ def _compare(
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(asked, "") > (_changed_on_record(line) or "")
+        answered_again = later.get(asked, "") > (line.stands.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
         again += line.counts and answered_again and not line.why.startswith(GONE)
@@ -268,8 +258,7 @@ def _compare(
 
 def _known_as_gone(line: Line[Any]) -> bool:
     """Whether nothing new can be said of an annotation that is not found."""
-    latest = line.latest
-    return latest.ruling is not None or line.why.startswith(GONE) or latest.record.flags == (DELETED,)
+    return line.latest.ruling is not None or line.why.startswith(GONE)
 
 
 def _why_known(line: Line[Any]) -> str:
@@ -285,7 +274,7 @@ def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
     person = project.assessor
-    push = f"`{ROUNDS[project.round].push}`"
+    push = f"`{PARTS[project.round].push}`"
     if not accounts:
         yield f"{person}: the server has no account of this person, so no new answer can be attributed"
     if why_all == PROJECT_GONE:
@@ -294,3 +283,40 @@ def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone:
         yield f"{person}: {gone} task(s) are gone from the server; {push} sends those without an answer again"
     if strangers > 0:
         yield f"{person}: ignored {strangers} task(s) that do not belong to this study"
+
+
+def with_set_back(store: Store, collected: Collected) -> Collected:
+    """What was collected, and where answers were given again on a server that was set back, a note that says so.
+
+    What is gone went with the state of the server then, and was deleted by nobody.
+    """
+    if not (collected.again and _gave_numbers_again(store, collected.project, collected.found)):
+        return collected
+    gone = tuple(
+        missing._replace(why=FORGOTTEN) if missing.why == ANNOTATION_GONE else missing for missing in collected.gone
+    )
+    told = (
+        f"{collected.project.assessor}: the server was set back to an earlier state; {collected.again} answer(s) on "
+        "record were given again since, and those given last count; both stay on record"
+    )
+    return collected._replace(gone=gone, notes=(*collected.notes, told))
+
+
+def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]) -> bool:
+    """Whether a new annotation has a number no higher than one on record has that was made before it.
+
+    A server counts on for ever, whatever is deleted; only one that was set back counts some numbers twice.
+    """
+    with store.read() as session:
+        lines = ANSWERS[project.round].lines(session, server=project.server)
+    known = sorted(
+        (line.stands.record.judged_at, int(line.stands.annotation))
+        for line in lines
+        if line.stands.record.judged_at is not None and line.stands.annotation.isdecimal()
+    )
+    moments = [moment for moment, _ in known]
+    highest = list(accumulate((number for _, number in known), max))
+    new = {(one.created_at or "", int(one.annotation)) for one in found if one.annotation.isdecimal()}
+    return any(
+        number <= highest[before - 1] for moment, number in new - set(known) if (before := bisect_left(moments, moment))
+    )

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annot.base.errors import InputError, StudioError
-from annot.judging.exchange.connection import connect
-from annot.judging.exchange.locating import marker_of
+from annot.judging.exchange.server_projects import marker_of
+from annot.judging.exchange.servers import connect
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects
 from annot.store.database import open_store

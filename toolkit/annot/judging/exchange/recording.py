@@ -8,17 +8,25 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from sqlmodel import Session
+
 from annot.base.errors import FindingError, MissingInput
 from annot.base.records import OLDER, Advance, Judgement
-from annot.judging.exchange.collecting import Found, Haul, Seen, collect
-from annot.judging.exchange.connection import Away, away_finding, away_notes, on_servers
-from annot.judging.exchange.rounds import ANSWERS
-from annot.judging.exchange.set_back import with_set_back
-from annot.judging.exchange.whose_server import isolated
+from annot.judging.exchange.collecting import Collected, Seen, collect
+from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
+from annot.judging.exchange.servers import (
+    Unreachable,
+    isolated,
+    on_servers,
+    unreachable_finding,
+    unreachable_notes,
+)
+from annot.judging.trial_answers import current_answers
+from annot.labelstudio.annotations import Reading
 from annot.labelstudio.gateway import Gateway
-from annot.store import projects
+from annot.store import projects, trials
 from annot.store.database import Store
-from annot.store.projects import Project, Round
+from annot.store.projects import Project
 from annot.store.revisions import R, Sourced
 from annot.study.workspace import Workspace
 
@@ -34,10 +42,12 @@ class Lost:
     doc_id: str
     occasion: int
     why: str
+    push: str = "annot push"
+    """The command that sends what is missing and unanswered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class PulledProject:
     """One person's project after a pull."""
 
     assessor: str
@@ -51,124 +61,141 @@ class Collected:
     """Annotations that do not count."""
     lost: int
     """Answers that counted and that the server no longer has, or no longer counts."""
+    part: str = ""
+    """What the project is for, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """Everyone's project after a pull, and what a person should know."""
 
-    assessors: tuple[Collected, ...]
+    assessors: tuple[PulledProject, ...]
     notes: tuple[str, ...]
     lost: tuple[Lost, ...] = ()
     """They count on, unless `withdrawn`."""
     withdrawn: bool = False
-    away: tuple[Away, ...] = ()
+    unreachable: tuple[Unreachable, ...] = ()
     open: int | None = None
     """Planned judgements that have no answer yet; None where that was not looked at."""
 
     def finding(self, command: str) -> FindingError | None:
-        """What the lead has to decide on or do, if there is anything. command: `annot pull`, or another that pulls."""
-        away = away_finding(self.away, command)
+        """What the lead has to decide on or do, if there is anything. command: `annot pull`, or that of a round."""
+        unreachable = unreachable_finding(self.unreachable, command)
         if not self.lost or self.withdrawn:
-            return away
-        push = command.replace("pull", "push")
+            return unreachable
+        push = " and ".join(f"`{one}`" for one in sorted({one.push for one in self.lost}))
         lost = FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot answers restore --all`; `{push}` sends what is missing and unanswered",
+            f"`annot answers restore --all`; {push} sends what is missing and unanswered",
         )
-        if away is None:
+        if unreachable is None:
             return lost
-        both = f"{lost.message}; {away.message}"
-        return FindingError(both, faults=[*lost.faults, *away.faults], hint=f"{lost.hint}; {away.hint}")
+        both = f"{lost.message}; {unreachable.message}"
+        return FindingError(both, faults=[*lost.faults, *unreachable.faults], hint=f"{lost.hint}; {unreachable.hint}")
 
 
-class Taken(NamedTuple):
+class Recorded(NamedTuple):
     """What became of one project."""
 
-    row: Collected
+    row: PulledProject
     notes: Sequence[str]
     lost: Sequence[Lost] = ()
 
 
 def pull_round(
-    ws: Workspace,
-    store: Store,
-    take: Callable[[Haul], Taken],
-    *,
-    round: Round,
-    hint: str,
-    advance: Advance,
-    accept_deletions: bool = False,
-    seen: dict[int, Seen] | None = None,
+    ws: Workspace, store: Store, round: Round, wishes: Wishes, *, advance: Advance, seen: dict[int, Seen] | None = None
 ) -> Pulled:
-    """`take` each project of the round, server by server. hint: how the tasks are sent, for when none were."""
+    """Record each project of the round, server by server."""
+    parts = round.parts_wanted(wishes)
+    wanted = {part.stored for part in parts}
     with store.read() as session:
-        sent = projects.read_projects(session, round=round)
+        sent = [project for project in projects.read_projects(session) if project.round in wanted]
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
     if not names and isolated(ws):
-        raise MissingInput("nothing was sent", hint=hint)
-    taken: list[Taken] = []
+        raise MissingInput("nothing was sent", hint=round.hint)
+    recorded: list[Recorded] = []
+    keep = not wishes.dry_run
 
-    def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
-            taken.append(take(with_set_back(store, haul)))
+    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for collected in collect(
+            ws, store, gateway, parts=parts, hint=round.hint, advance=advance, seen=seen, keep=keep
+        ):
+            done = round.record(ws, store, collected, wishes)
+            if PARTS[collected.project.round].graded:
+                recorded.append(done)
 
-    away = on_servers(ws, store, names, take_each)
-    notes = (*(note for one in taken for note in one.notes), *away_notes(away))
-    lost = tuple(answer for one in taken for answer in one.lost)
-    return Pulled(tuple(one.row for one in taken), notes, lost, accept_deletions, away)
+    unreachable = on_servers(ws, store, names, record_each)
+    notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
+    lost = tuple(answer for one in recorded for answer in one.lost)
+    return Pulled(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)
 
 
-def record_haul(
+def record_counting(
     store: Store,
-    haul: Haul,
-    sourced: Callable[[Found, Project], Sourced[Any]],
+    collected: Collected,
+    sourced: Callable[[Reading, Project], Sourced[Any]],
     *,
     assigned: int,
     what: str,
     accept_deletions: bool,
-) -> Taken:
-    """Append what one project brought, and say what it came to. what: what an answer is called.
+) -> Recorded:
+    """Append what one project of a round that makes the collection brought. what: what an answer is called.
 
     With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
     """
-    revisions: Any = ANSWERS[haul.project.round]
-    person = haul.project.assessor
+    part = PARTS[collected.project.round]
+    revisions: Any = ANSWERS[part.stored]
+    person = collected.project.assessor
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     with store.begin() as session:
         read = revisions.record(
-            session, [sourced(found, haul.project) for found in haul.found], recorded_at=recorded_at
+            session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
         )
-        missing = [(gone.line.stands, gone.why) for gone in haul.gone]
+        missing = [(gone.line.stands, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
         if accept_deletions:
-            given_up = [(lost.line.stands, lost.why) for lost in haul.lost]
+            given_up = [(lost.line.stands, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.stands.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
-    row = Collected(
-        person,
-        assigned,
-        len(answered),
-        read.added,
-        read.revised + gone.revised + withdrawn,
-        sum(bool(found.reading.flags) for found in haul.found),
-        len(haul.lost),
-    )
-    answers = [(missing.line.stands.record.asked, missing.why) for missing in haul.lost]
-    lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why) for asked, why in answers]
-    return Taken(row, [*haul.notes, *haul.flagged(what), *_stands(haul, older, lost if withdrawn else [])], lost)
+    flagged, changed = collected.flagged(what), read.revised + gone.revised + withdrawn
+    counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
+    answers = [(missing.line.stands.record.asked, missing.why) for missing in collected.lost]
+    lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
+    stands = _stands(collected, older, lost if withdrawn else [])
+    return Recorded(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
 
 
-def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced[Judgement]:
-    """What was found, as the assessor's judgement."""
-    reading = found.reading
+def record_beside(
+    store: Store, collected: Collected, source_of: Callable[[Session], Callable[[Reading], str]] | None = None
+) -> Recorded:
+    """Append what one project of a round that never counts brought. What is gone stays on record, and counts there.
+
+    source_of: under which source each answer is kept, where that is not the round.
+    """
+    part, person = PARTS[collected.project.round], collected.project.assessor
+    with store.begin() as session:
+        source = (lambda _: part.stored) if source_of is None else source_of(session)
+        recorded = trials.record_answers(
+            session,
+            [sourced_judgement(found, collected.project, source=source(found)) for found in collected.found],
+            recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        assigned = len(trials.read_assignments(session, part.stored, person))
+        current = [one for one in current_answers(session, part.stored) if one.counts and one.assessor == person]
+    counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
+    notes = [*collected.notes, *collected.flagged("answer")]
+    return Recorded(PulledProject(person, *counts, part.title), notes)
+
+
+def sourced_judgement(reading: Reading, project: Project, *, source: str) -> Sourced[Judgement]:
+    """What was read, as the assessor's judgement."""
     judgement = Judgement(
-        *found.asked.pair,
+        *reading.asked.pair,
         project.assessor,
         reading.grade,
         cannot_judge=reading.cannot_judge,
@@ -176,30 +203,29 @@ def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced
         judged_at=reading.created_at,
         lead_time=reading.lead_time,
         flags=reading.flags,
-        occasion=found.asked.occasion,
+        occasion=reading.asked.occasion,
     )
-    return sourced(judgement, found, project, source=source)
+    return sourced(judgement, reading, project, source=source)
 
 
-def sourced(record: R, found: Found, project: Project, *, source: str) -> Sourced[R]:
-    """A record of what was found, with where it comes from."""
-    reading = found.reading
+def sourced(record: R, reading: Reading, project: Project, *, source: str) -> Sourced[R]:
+    """A record of what was read, with where it comes from."""
     return Sourced(
         record,
         source,
-        found.annotation,
+        reading.annotation,
         reading.payload,
         server=project.server,
         account=reading.account,
         changed_at=reading.changed_at,
-        guidelines_sha256=found.guidelines_sha256,
+        guidelines_sha256=reading.guidelines_sha256,
     )
 
 
-def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:
-    person = haul.project.assessor
-    if haul.edited:
-        yield f"{person}: {haul.edited} answer(s) were changed by somebody else; the person's own answers count"
+def _stands(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable[str]:
+    person = collected.project.assessor
+    if collected.edited:
+        yield f"{person}: {collected.edited} answer(s) were changed by somebody else; the person's own answers count"
     if older:
         yield f"{person}: the server holds {older} answer(s) in an earlier state; those on record count"
     if withdrawn:

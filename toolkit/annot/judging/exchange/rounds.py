@@ -1,9 +1,13 @@
-"""What differs between the rounds: how their projects look, which command sends them, and what may stand in them."""
+"""What a round is: one exchange with people through Label Studio, out and back. The five are in `judging.rounds`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from sqlmodel import Session
 
@@ -12,39 +16,197 @@ from annot.labelstudio.controls import Screen
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.hidden_gold import read_hidden
-from annot.store.judgements import JUDGEMENTS
-from annot.store.projects import Round
+from annot.store.database import Store
+from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
+from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.judging.exchange.collecting import Collected
+    from annot.judging.exchange.outgoing import Outgoing
+    from annot.judging.exchange.recording import Recorded
+    from annot.judging.exchange.sending import Pushed, SentProject
+    from annot.judging.exchange.servers import Unreachable
+    from annot.store.guidelines import SentGuidelines
+
+RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
+ROUND_NAMES: tuple[RoundName, ...] = get_args(RoundName)
 
 
-class Manner(NamedTuple):
-    """How a round is sent."""
+class Part(NamedTuple):
+    """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
 
+    stored: StoredRound
+    """How it is called in the database and in the markers of its projects."""
+    round: RoundName
     title: str
     color: str
-    push: str
-    """The command that sends its tasks."""
     screen: Screen
     """Which form its tasks must have."""
+    push: str
+    """The command that sends its tasks; with `pull` in place of `push`, the one that fetches its answers."""
+    columns: tuple[str, str, str]
+    """What its tasks are called where they are sent, where they are fetched, and where they are answered."""
+    graded: bool = True
+    """Whether its answers are grades: to look at gold grades takes no time, and is no news."""
 
 
-ROUNDS: dict[Round, Manner] = {
-    "judge": Manner("judging", "#617ADA", "annot push", "judge"),
-    "adjudicate": Manner("adjudication", "#B5651D", "annot adjudicate push", "adjudicate"),
-    "train": Manner("training", "#2E7D32", "annot train push", "judge"),
-    "train-feedback": Manner("training, gold grades", "#2E7D32", "annot train push", "feedback"),
-    "substudy-abstract": Manner("sub-study, abstracts", "#6A4C93", "annot substudy push --view abstract", "judge"),
-    "substudy-full": Manner("sub-study, full texts", "#6A4C93", "annot substudy push --view full", "full-text"),
-    "hidden-gold": Manner("judging", "#617ADA", "annot push", "judge"),
-    "labels": Manner("labels", "#3B7A57", "annot facets push", "facets"),
+PARTS: dict[StoredRound, Part] = {
+    "judge": Part("judge", "judging", "judging", "#617ADA", "judge", "annot push", ("planned", "assigned", "judged")),
+    "adjudicate": Part(
+        stored="adjudicate",
+        round="adjudication",
+        title="adjudication",
+        color="#B5651D",
+        screen="adjudicate",
+        push="annot push adjudication",
+        columns=("disputes", "disputes", "settled"),
+    ),
+    "train": Part(
+        stored="train",
+        round="training",
+        title="training",
+        color="#2E7D32",
+        screen="judge",
+        push="annot push training",
+        columns=("to judge", "gold pairs", "answered"),
+    ),
+    "train-feedback": Part(
+        stored="train-feedback",
+        round="training",
+        title="training, gold grades",
+        color="#2E7D32",
+        screen="feedback",
+        push="annot push training",
+        columns=("with gold grades", "gold pairs", "answered"),
+        graded=False,
+    ),
+    "substudy-abstract": Part(
+        stored="substudy-abstract",
+        round="substudy",
+        title="sub-study, abstracts",
+        color="#6A4C93",
+        screen="judge",
+        push="annot push substudy --view abstract",
+        columns=("pairs", "pairs", "answered"),
+    ),
+    "substudy-full": Part(
+        stored="substudy-full",
+        round="substudy",
+        title="sub-study, full texts",
+        color="#6A4C93",
+        screen="full-text",
+        push="annot push substudy --view full",
+        columns=("pairs", "pairs", "answered"),
+    ),
+    "labels": Part(
+        stored="labels",
+        round="labels",
+        title="labels",
+        color="#3B7A57",
+        screen="facets",
+        push="annot push labels",
+        columns=("abstracts", "abstracts", "corrected"),
+    ),
 }
-ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
+"""Every kind of project, as the database calls it."""
+ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 """Where the answers of the rounds that make the collection are on record."""
 
 
-def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What somebody wants of a push or a pull; each is for some rounds only."""
+
+    guidelines_changed: str | None = None
+    """Why they are others than before; without it, changed ones stop a push."""
+    assessor: tuple[str, ...] = ()
+    """Whom to train, or who corrects labels."""
+    view: str | None = None
+    """What the pairs of the sub-study are judged on."""
+    texts: Path | None = None
+    """Where the full texts are; None takes the table that the draw has written."""
+    accept_deletions: bool = False
+    """Withdraw the answers that the server no longer has."""
+    dry_run: bool = False
+    """Of a pull: record nothing."""
+
+
+NO_WISHES = Wishes()
+
+
+class Prepared(NamedTuple):
+    """What a push of a round is about to send, and what was done for it already."""
+
+    outgoing: Sequence[Outgoing]
+    notes: Sequence[str] = ()
+    unreachable: tuple[Unreachable, ...] = ()
+    checked: bool = False
+    """Whether `check_outgoing` has passed all of it."""
+    new_guidelines: Sequence[SentGuidelines] = ()
+    """To be noted down as sent from now on."""
+    before: Sequence[SentProject] = ()
+    """What of each project was withdrawn already."""
+    is_made: bool = True
+    """Whether this push, once it has succeeded, counts as one of the study as it is now."""
+
+
+class Afterwards(NamedTuple):
+    """What is known after a pull."""
+
+    notes: Sequence[str] = ()
+    """What a person should know."""
+    open: int | None = None
+    """How many answers are to come; None where nobody waits for them."""
+
+
+class Round(ABC):
+    """One of the five exchanges: what it is called, whom it asks what, what becomes of an answer, what is noted."""
+
+    name: RoundName
+    parts: tuple[Part, ...]
+    person = "assessor"
+    """What its people are called."""
+    answer = "answer"
+    """What one of its answers is called."""
+    wishes: frozenset[str] = frozenset()
+    """The fields of `Wishes` that it knows."""
+    hint: str
+    """How its tasks are sent, for when none were."""
+    noted_as = ""
+    """Under which name a push is noted as made; empty where it is not."""
+
+    @abstractmethod
+    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+        """What each of its people is to find in their project."""
+
+    def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
+        """Note down what has to be known before these tasks can be seen. outgoing: of one part."""
+        return
+
+    def after_sending(self, pushed: Pushed) -> Pushed:
+        """The push as it is told."""
+        return pushed
+
+    def parts_wanted(self, wishes: Wishes) -> tuple[Part, ...]:
+        """Those of its parts that are meant."""
+        return self.parts
+
+    @abstractmethod
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+        """Read the answers of one project into records, and keep them."""
+
+    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+        """Note down what follows from the answers."""
+        return Afterwards()
+
+    def still_open(self, ws: Workspace, store: Store) -> int:
+        """How many answers are to come, of a round that is waited for."""
+        return 0
+
+
+def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
 
     Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
@@ -67,7 +229,7 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def answered_tasks(session: Session, round: Round, assessor: str) -> dict[str, str]:
+def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, str]:
     """Of each task whose answer is on record and counts, by its key, when that was last changed."""
     lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
     lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)

@@ -12,15 +12,14 @@ from sqlmodel import Session
 
 from annot.base.records import Asked, Judgement
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.exchange.material import material_of, tasks_of
+from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials
 from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
-from annot.store.judgements import JUDGEMENTS
+from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
-from annot.store.returned import read_returned
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 

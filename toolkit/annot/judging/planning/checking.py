@@ -1,14 +1,17 @@
-"""Proving that a plan is sound: what must hold of it whoever came and left, with every fault named."""
+"""What must hold of a plan whoever came and left, with every fault named, and what it is too small to show."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
 
-from annot.base.records import Asked, Assignment
+import numpy as np
+
+from annot.base.records import Asked, Assignment, Query
 
 Pair = tuple[str, str]
 
@@ -115,3 +118,59 @@ def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collect
         for name in sorted(names):
             if (pair, name) in assessors:
                 yield f"{' '.join(pair)}: {name} judges it and settles it"
+
+
+def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
+    """By assessor, the query papers of which they have a pair that somebody else has too."""
+    members: dict[tuple[str, str], set[str]] = {}
+    for one in plan:
+        members.setdefault(one.pair, set()).add(one.assessor)
+    shared: dict[str, set[str]] = {name: set() for people in members.values() for name in people}
+    for (query_id, _), people in members.items():
+        for name in people if len(people) > 1 else ():
+            shared[name].add(queries[query_id].paper_id)
+    return {name: len(papers) for name, papers in sorted(shared.items())}
+
+
+def papers_by_facet(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
+    """By facet, the query papers that are judged."""
+    asked = {queries[one.query_id] for one in plan}
+    facets = sorted({query.facet for query in asked})
+    return {facet: len({query.paper_id for query in asked if query.facet == facet}) for facet in facets}
+
+
+MOST_DEVIATIONS = 6.0
+"""Standard deviations; an order that was drawn is further out once in five hundred million draws."""
+LEAST_PROBABLE = 1e-5
+"""Values that are sorted throughout are no sign where they would be by chance more often than this."""
+
+
+def follows(groups: Iterable[Sequence[float]]) -> bool:
+    """Whether the values rise, or fall, along the sequences more than in any order that was drawn.
+
+    groups: what must not be known of each task, in the order of the tasks; one sequence a query. Kendall's S, summed
+    over the groups, against its variance under random order, ties allowed for (M. Kendall, Rank Correlation Methods,
+    4th edition 1970, section 4.9); or, where tasks are too few for that, values that are sorted in every group.
+    """
+    score = most = 0
+    variance = arrangements = 0.0
+    for values in groups:
+        count = len(values)
+        ties = np.unique(np.asarray(values, dtype=float), return_counts=True)[1].tolist()
+        score += kendalls_s(values)
+        most += (count * (count - 1) - sum(tie * (tie - 1) for tie in ties)) // 2
+        variance += variance_of_s(count, ties)
+        arrangements += math.lgamma(count + 1) - sum(math.lgamma(tie + 1) for tie in ties)
+    is_sorted = most > 0 and abs(score) == most and math.log(2) - arrangements < math.log(LEAST_PROBABLE)
+    return is_sorted or abs(score) > MOST_DEVIATIONS * math.sqrt(variance)
+
+
+def kendalls_s(values: Sequence[float]) -> int:
+    """Pairs that rise less pairs that fall."""
+    found = np.asarray(values, dtype=float)
+    return int(np.triu(np.sign(found[np.newaxis, :] - found[:, np.newaxis])).sum())
+
+
+def variance_of_s(count: int, ties: Iterable[int]) -> float:
+    """The variance of S over all orders of `count` values. ties: how often each value comes."""
+    return (count * (count - 1) * (2 * count + 5) - sum(t * (t - 1) * (2 * t + 5) for t in ties)) / 18

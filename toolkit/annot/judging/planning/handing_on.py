@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from annot.base.records import Asked, Assignment
-from annot.judging.planning.hidden_repeats import FEWEST_BETWEEN
+from annot.judging.planning.drawing import FEWEST_BETWEEN
 
 Pair = tuple[str, str]
 

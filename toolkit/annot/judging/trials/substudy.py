@@ -16,11 +16,11 @@ from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.base.stats.seeding import generator
 from annot.formats.json_lines import json_lines
-from annot.judging.trials.sequence import Pair, shuffled
+from annot.judging.trials.training import Pair, shuffled
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnSubstudy:
     """The pairs of a sub-study, and what they are of."""
 
     pairs: tuple[Pair, ...]
@@ -33,7 +33,9 @@ class Drawn:
     """Pairs by their final grade."""
 
 
-def draw(queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int, per_query: int, seed: int) -> Drawn:
+def draw(
+    queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int, per_query: int, seed: int
+) -> DrawnSubstudy:
     """Draw `per_facet` queries of each facet and `per_query` candidates of each query.
 
     final: the final grade of each settled pair. Only queries with enough settled candidates are drawn; as many types of
@@ -68,7 +70,7 @@ def draw(queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int,
     )
     types = sorted({query.paper_type for query in settled if query.paper_type})
     drawn_types = Counter(query.paper_type for query in chosen)
-    return Drawn(
+    return DrawnSubstudy(
         pairs=pairs,
         by_facet={facet: sum(query.facet == facet for query in chosen) for facet in by_facet},
         by_type={kind: drawn_types[kind] for kind in types},

@@ -1,4 +1,4 @@
-"""Training assessors on gold pairs: which pairs, in which batches, and who has passed."""
+"""Training on gold pairs and hidden gold: which pairs, in which order and batches, and who has passed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,39 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
-from typing import Literal
+from typing import Literal, TypeVar
 
-from annot.base.records import Decision, Query
+from numpy.random import Generator
+
+from annot.base.records import Asked, Assignment, Decision, Query
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.trials.sequence import Pair, query_by_query, shuffled
 
+T = TypeVar("T")
+Pair = tuple[str, str]
+"""(query_id, doc_id)."""
 Verdict = Literal["passed", "not passed", "not finished", "undecided"]
+BLOCK = 5
+"""Pairs of a query that the assessor does not have otherwise: one alone would be noticed."""
+
+
+def shuffled(items: Sequence[T], rng: Generator) -> list[T]:
+    """The items in an order that `rng` draws."""
+    return [items[at] for at in rng.permutation(len(items))]
+
+
+def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, ...]:
+    """The pairs with those of a query together; queries and candidates are in an order that seed and `key` draw."""
+    by_query: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs):
+        by_query.setdefault(pair[0], []).append(pair)
+    queries = shuffled(list(by_query), generator(seed, "sequence", *key))
+    return tuple(pair for name in queries for pair in shuffled(by_query[name], generator(seed, "sequence", *key, name)))
+
+
+def assigned(assessor: str, pairs: Iterable[Pair], *, behind: int = 0) -> list[Assignment]:
+    """The pairs as what this person is given, in this order. behind: how many they have before these."""
+    return [Assignment(*pair, assessor, position) for position, pair in enumerate(pairs, start=behind + 1)]
 
 
 def draw_gold(
@@ -95,3 +120,56 @@ def verdict(figure: Estimate, *, n_answered: int, n_gold: int, threshold: float,
             return "undecided"
         return "passed" if figure.interval.low >= threshold else "not passed"
     return "passed" if figure.value >= threshold else "not passed"
+
+
+def draw_hidden(
+    assessor: str,
+    decisions: Iterable[Decision],
+    taken: AbstractSet[Pair],
+    own: AbstractSet[str],
+    *,
+    count: int,
+    seed: int,
+) -> tuple[Pair, ...]:
+    """Up to `count` settled pairs for this assessor. taken: pairs that they know. own: the queries of their plan.
+
+    Pairs of their own queries come first, where they are noticed least; then blocks of other queries. In each query the
+    grades come in turn.
+    """
+    free: dict[str, list[Decision]] = {}
+    for one in sorted(decisions, key=lambda one: one.pair):
+        if one.pair not in taken:
+            free.setdefault(one.query_id, []).append(one)
+    rng = generator(seed, "hidden-gold", assessor)
+    order = shuffled(sorted(free), rng)
+    drawn: list[Pair] = []
+    for query_id in sorted(order, key=lambda query_id: query_id not in own):
+        some = evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
+        drawn += [one.pair for one in some]
+    return tuple(drawn)
+
+
+def with_hidden(
+    sequence: Sequence[Asked], hidden: Sequence[Pair], answered: AbstractSet[Asked], *, assessor: str, seed: int
+) -> list[Asked]:
+    """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
+    between two queries, never at the very beginning.
+
+    What is `answered` comes first: pairs that were hidden in a study under way are among those still to come.
+    """
+    if not hidden:
+        return list(sequence)
+    blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
+    by_query: dict[str, list[Asked]] = {}
+    for pair in query_by_query(hidden, "hidden-gold", assessor, seed=seed):
+        by_query.setdefault(pair[0], []).append(Asked(*pair))
+    for query_id, extra in by_query.items():
+        rng = generator(seed, "hidden-gold-place", assessor, query_id)
+        home = next((block for block in blocks if block[0].query_id == query_id), None)
+        if home is None:
+            blocks.insert(int(rng.integers(min(1, len(blocks)), len(blocks) + 1)), extra)
+            continue
+        for asked in extra:
+            home.insert(int(rng.integers(1, len(home) + 1)), asked)
+    order = [asked for block in blocks for asked in block]
+    return sorted(order, key=lambda asked: asked not in answered)

@@ -16,7 +16,7 @@ from annot.base.stats.seeding import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import value_between
 from annot.measuring.agreement.contingency import Counts, count, one_hot
-from annot.measuring.agreement.pooled import Pooled, PooledTables, interval_of
+from annot.measuring.agreement.pooled import PooledCounts, PooledTables, interval_of
 from annot.measuring.agreement.ratings import POLICIES, QueryRatings
 
 
@@ -111,7 +111,7 @@ def interval(
     """
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)
-    pooled = Pooled(
+    pooled = PooledCounts(
         units.counts.weighted(times),
         PooledTables(
             clusters_of(np.arange(n_queries), papers),

@@ -1,16 +1,23 @@
-"""Agreement on one query: its coefficients before and after adjudication, and what adjudication had to do."""
+"""Agreement on one query: its coefficients before and after adjudication, where their values say less than they
+seem to, and what adjudication had to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.values import Undefined
-from annot.measuring.agreement.caveats import caveats
-from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, binarise, mean_of_tables, prevalence, value_between
+from annot.base.stats.values import Undefined, Value
+from annot.measuring.agreement.coefficients import (
+    NOT_JUDGED_TWICE,
+    binarise,
+    mean_of_tables,
+    prevalence,
+    rests_on_most,
+    value_between,
+)
 from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
 from annot.measuring.agreement.ratings import POLICIES, QueryRatings
 from annot.measuring.agreement.summaries import PairShare, QueryAgreement
@@ -19,7 +26,7 @@ NOT_SETTLED = "disputed pairs are not settled yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CountedQuery:
     """The grades of one query as the coefficients see them, counted. Its assessors are those of the query, M."""
 
     counts: Counts
@@ -36,7 +43,7 @@ class Seen:
 
 def query_agreement(
     query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, coefficients: Sequence[str]
-) -> tuple[QueryAgreement, Seen]:
+) -> tuple[QueryAgreement, CountedQuery]:
     """All figures of one query on `scale`, and the counts that the coefficients see.
 
     The policy `missing` comes first, then the shares on the full scale, then the scale in two where that is asked.
@@ -55,7 +62,7 @@ def query_agreement(
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
     met, between = tables_between(ratings, scale)
-    seen = Seen(
+    seen = CountedQuery(
         counts=count(ratings, scale),
         met=met,
         between=between,
@@ -89,7 +96,7 @@ def query_agreement(
     return replace(found, after=after, caveats_after=caveats_after, overruled=overruled), seen
 
 
-def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[Seen]) -> Undefined | None:
+def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[CountedQuery]) -> Undefined | None:
     """Why the queries together have no figure after adjudication; None where every pair is settled.
 
     The pairs that are settled first are those that nobody disputed: alone they would show perfect agreement.
@@ -109,3 +116,36 @@ def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[Seen]) -> Unde
 def _share(hits: Mask, of: Mask) -> PairShare:
     n_hits, n_of = int(np.count_nonzero(hits)), int(np.count_nonzero(of))
     return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))
+
+
+ONE_SIDED = (
+    "one of the two assessors gave the same grade to every pair: "
+    "kappa is then 0, and alpha about 0 or below, whatever the other gave"
+)
+TWO_PAIRS = "it rests on two pairs: one different grade would change it completely"
+ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as nothing else is expected by chance"
+
+
+def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> dict[str, tuple[str, ...]]:
+    """The caveats of each coefficient that has a value and needs one.
+
+    tables: of every two that are compared, shape (P, K, K). values: by coefficient. averaged: they are the mean over
+    the tables, and not of all assessors at once; a caveat then holds where most pairs lie in tables that it holds for.
+
+    A kappa against a constant is 0 by its definition (Cohen 1960): what is observed is then what is expected.
+    """
+    sizes = tables.sum(axis=(-1, -2))
+    one_sided = two_pairs = False
+    if sizes.any() and (averaged or np.count_nonzero(sizes) == 1):
+        constant = np.any([np.count_nonzero(tables.sum(axis=axis), axis=-1) == 1 for axis in (-1, -2)], axis=0)
+        one_sided = not rests_on_most(sizes[~constant].sum(), sizes.sum())
+        two_pairs = rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
+    one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
+            of_gwet = name.startswith("ac")
+            holds = {ONE_SIDED: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
+            if any(holds.values()):
+                found[name] = tuple(text for text, there in holds.items() if there)
+    return found

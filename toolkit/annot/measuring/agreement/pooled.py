@@ -6,16 +6,16 @@ Counts add up, so what is left is the whole without that unit's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import Clusters, clusters_of_queries, jackknife_interval
-from annot.base.stats.values import Interval, Undefined, Value
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
-from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts
+from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, tables_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class PooledTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledCounts:
     """Many queries, between all assessors: the counts of each, first axis Q, and the tables of every two."""
 
     counts: Counts
@@ -95,7 +95,7 @@ def pooled_between(
     tables: Sequence[Array],
     *,
     papers: Sequence[str] | None,
-) -> Pooled:
+) -> PooledCounts:
     """Queries put together, all with the same M assessors.
 
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). papers: the paper
@@ -106,11 +106,13 @@ def pooled_between(
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(one) for one in met])
-    return Pooled(together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables)))
+    return PooledCounts(
+        together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables))
+    )
 
 
 def interval_of(
-    pooled: Pooled | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
+    pooled: PooledCounts | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
 ) -> Interval | Undefined:
     """The interval of `value`, the coefficient `name` of all pairs together."""
     if isinstance(value, Undefined):
@@ -123,3 +125,48 @@ def interval_of(
 def ends_of(name: str) -> tuple[float, float]:
     """The least and the most that a coefficient can be."""
     return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)
+
+
+NOTHING = Undefined("no pair has both grades")
+Pair = tuple[str, str]
+"""(query_id, doc_id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """How two gradings agree on the pairs that both graded."""
+
+    n_pairs: int
+    n_queries: int
+    figures: dict[str, Estimate]
+    """By coefficient: of all pairs together, with the jackknife's interval over whole query papers."""
+
+
+def agreement_between(
+    first: Mapping[Pair, int],
+    second: Mapping[Pair, int],
+    *,
+    grades: Sequence[int],
+    level: float,
+    coefficients: Iterable[str],
+    papers: Mapping[str, str] | None,
+) -> Between:
+    """The coefficients of two gradings.
+
+    first, second: the grade of each pair, by query and document. papers: the paper of each query, by its id; None takes
+    the queries as independent.
+    """
+    by_query: dict[str, list[tuple[int, int]]] = {}
+    for pair in sorted(first.keys() & second.keys()):
+        by_query.setdefault(pair[0], []).append((first[pair], second[pair]))
+    if not by_query:
+        return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
+    ratings = [np.array(graded, dtype=np.float64).T for graded in by_query.values()]
+    met, tables = zip(*(tables_between(one, grades) for one in ratings), strict=True)
+    of_queries = None if papers is None else [papers[query_id] for query_id in by_query]
+    pooled = pooled_between([count(one, grades) for one in ratings], met, tables, papers=of_queries)
+    figures = {}
+    for name in coefficients:
+        value = pooled.value(name, grades)
+        figures[name] = Estimate(value, interval_of(pooled, value, name, grades, level=level))
+    return Between(sum(one.shape[1] for one in ratings), len(ratings), figures)

@@ -1,17 +1,35 @@
-"""Agreement per query, then per facet and together: before adjudication, after it, and what adjudication had to do."""
+"""Agreement per query, then per facet and together: before adjudication, after it, and what adjudication had to do.
+
+Each coefficient is summarised over the queries of a group, with intervals over whole query papers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
+from annot.base.stats.arrays import Array, Mask
+from annot.base.stats.clustered import mean_interval, share_of_counts
+from annot.base.stats.medians import median_interval
 from annot.base.stats.rounding import rounding
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
-from annot.measuring.agreement.groups import group_agreement
-from annot.measuring.agreement.per_query import query_agreement
+from annot.base.stats.values import Interval, Undefined, Value
+from annot.base.templating import counted
+from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
+from annot.measuring.agreement.per_query import CountedQuery, not_settled, query_agreement
+from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between
 from annot.measuring.agreement.ratings import POLICIES, ratings_of
-from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
+from annot.measuring.agreement.summaries import (
+    AgreementTable,
+    GroupAgreement,
+    PairShare,
+    QueryAgreement,
+    ShareSummary,
+    Summary,
+)
 
 TOGETHER = "together"
 
@@ -69,3 +87,168 @@ def agreement_table(
         queries=tuple(query for query, _ in figures),
         groups=tuple(groups),
     )
+
+
+IN_NONE = Undefined("it has no value on any of the queries")
+SHOWN_NAMES = 3
+"""Queries named in a reason; the records name all."""
+
+
+def group_agreement(
+    name: str,
+    queries: Sequence[QueryAgreement],
+    seen: Sequence[CountedQuery],
+    scale: Sequence[int],
+    *,
+    coefficients: Sequence[str],
+    level: float | None,
+    papers: Mapping[str, str] | None,
+) -> GroupAgreement:
+    """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none.
+
+    papers: the paper of each query, by its id; None takes the queries as independent.
+    """
+    of_queries = None if papers is None else [papers[query.query_id] for query in queries]
+    between, with_final = _pooled(queries, seen, of_queries)
+    unsettled = not_settled(queries, seen)
+    if unsettled is not None:
+        names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
+        unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
+
+    def summary(
+        coefficient: str, values: Sequence[Value], pooled: PooledCounts | PooledTables, blocked: Undefined | None
+    ) -> Summary:
+        """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
+        numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
+        there = ~np.isnan(numbers)
+        defined = numbers[there]
+        why = blocked or _why_no_summary(len(defined), len(queries))
+        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
+        of_all = blocked or pooled.value(coefficient, scale)
+        least, most = ends_of(coefficient)
+        return Summary(
+            median=median,
+            mean=why or float(defined.mean()),
+            q1=q1,
+            q3=q3,
+            pooled=of_all,
+            n_queries=len(defined),
+            n_undefined=len(queries) - len(defined),
+            n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in queries),
+            undefined=_reasons(queries, values),
+            intervals=None
+            if level is None
+            else {
+                "median": why or median_interval(defined, level=level, papers=_where(of_queries, there)),
+                "mean": why
+                or mean_interval(defined, level=level, least=least, most=most, papers=_where(of_queries, there)),
+                "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
+            },
+        )
+
+    return GroupAgreement(
+        name=name,
+        n_queries=len(queries),
+        n_pairs=sum(query.n_pairs for query in queries),
+        n_missing=sum(query.n_missing for query in queries),
+        prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
+        before={
+            coefficient: summary(coefficient, [query.before[coefficient] for query in queries], between, None)
+            for coefficient in coefficients
+        },
+        after={
+            coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
+            for coefficient in coefficients
+        },
+        disputed=_shares(queries, [query.disputed for query in queries], None, level, of_queries),
+        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level, of_queries),
+        not_settled=unsettled,
+        agreed_by_policy=sum(query.agreed_by_policy for query in queries),
+        n_unjudgeable=sum(query.n_unjudgeable for query in queries),
+    )
+
+
+def _pooled(
+    queries: Sequence[QueryAgreement], seen: Sequence[CountedQuery], papers: Sequence[str] | None
+) -> tuple[PooledCounts, PooledTables]:
+    """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
+    assessors = sorted({assessor for query in queries for assessor in query.assessors})
+    places = {assessor: place for place, assessor in enumerate(assessors)}
+    rows = [np.array([places[assessor] for assessor in query.assessors]) for query in queries]
+    counts = []
+    for place, one in zip(rows, seen, strict=True):
+        margins = np.zeros((len(assessors), one.counts.margins.shape[1]))
+        margins[place] = one.counts.margins
+        counts.append(replace(one.counts, margins=margins))
+    met = [place[one.met] for place, one in zip(rows, seen, strict=True)]
+    between = pooled_between(counts, met, [one.between for one in seen], papers=papers)
+    with_final = PooledTables(
+        clusters=between.clusters,
+        query=np.repeat(np.arange(len(seen)), [len(place) for place in rows]),
+        two=np.concatenate(rows),
+        tables=np.concatenate([one.with_final for one in seen]),
+    )
+    return between, with_final
+
+
+def _why_no_summary(defined: int, queries: int) -> Undefined | None:
+    """Why queries have no summary: those with a value are not like those without."""
+    if defined == 0:
+        return IN_NONE
+    if not rests_on_most(defined, queries):
+        return Undefined(
+            f"it has a value on {defined} of {counted(queries, 'query')}; a summary needs more than half",
+            "it has a value on half of the queries or fewer; a summary needs more",
+        )
+    return None
+
+
+def _shares(
+    queries: Sequence[QueryAgreement],
+    shares: Sequence[PairShare],
+    unsettled: Undefined | None,
+    level: float | None,
+    papers: Sequence[str] | None,
+) -> ShareSummary:
+    values = [share.value for share in shares]
+    numbers = _numbers(values)
+    there = ~np.isnan(numbers)
+    defined = numbers[there]
+    hits, sizes = [share.count for share in shares], [share.of for share in shares]
+    why = unsettled or (None if len(defined) else IN_NONE)
+    intervals: dict[str, Interval | Undefined] | None = None
+    if level is not None:
+        intervals = {
+            "pooled": unsettled or share_of_counts(hits, sizes, level=level, papers=papers).interval,
+            "mean": why or mean_interval(defined, level=level, least=0, most=1, papers=_where(papers, there)),
+        }
+    return ShareSummary(
+        pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
+        mean=why or float(defined.mean()),
+        n_queries=0 if unsettled else len(defined),
+        undefined=_reasons(queries, values),
+        intervals=intervals,
+    )
+
+
+def _where(papers: Sequence[str] | None, there: Mask) -> list[str] | None:
+    return None if papers is None else [paper for paper, known in zip(papers, there, strict=True) if known]
+
+
+def _numbers(values: Sequence[Value]) -> Array:
+    return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
+
+
+def _reasons(queries: Sequence[QueryAgreement], values: Sequence[Value]) -> dict[str, str]:
+    return {
+        query.query_id: value.reason
+        for query, value in zip(queries, values, strict=True)
+        if isinstance(value, Undefined)
+    }
+
+
+def _some_of(names: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    shown, more = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

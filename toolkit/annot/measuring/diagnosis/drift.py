@@ -24,8 +24,8 @@ from annot.base.stats.durations import winsorised
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
-from annot.measuring.diagnosis.chance import ALPHA, Test, detectable, variance_between
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.contrasts import ALPHA, Test, detectable, variance_between
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
@@ -80,7 +80,7 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
     by_speed = {name: list(_tested(panel, a, "speed", (), speed)) for a, name in enumerate(panel.assessors)}
     settled: dict[str, list[_Tested]] = {}
     while True:
-        compared = Compared(panel, without=settled)
+        compared = SharedPairs(panel, without=settled)
         scale = np.array(panel.scale, dtype=np.float64)
         agreement, severity = np.full((2, len(panel.pair)), np.nan)
         agreement[compared.at] = compared.agreement()

@@ -22,10 +22,9 @@ from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import share
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined, Value
-from annot.measuring.diagnosis.chance import ALPHA, detectable
-from annot.measuring.diagnosis.contrasts import noise, severity, threshold
+from annot.measuring.diagnosis.contrasts import ALPHA, detectable, noise, severity, threshold
 from annot.measuring.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
 """Who gives one grade to this share of the pairs or more, where others give it to no more than that one, says nothing;
@@ -82,7 +81,7 @@ class Diagnosis:
 
 def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
     """Findings, hard pairs and guideline gaps. level: of intervals. Missing judgements are missing."""
-    compared = Compared(panel, without=())
+    compared = SharedPairs(panel, without=())
     if not len(compared.at):
         return Undefined("no pair was judged by two assessors")
     shuffled = generator(seed, "halves").permutation(int(panel.paper.max()) + 1)
@@ -125,7 +124,7 @@ class _Asked:
     """All that is asked of the assessors of whom nothing was found yet."""
 
     def __init__(self, panel: Panel, found: list[AssessorFinding]) -> None:
-        self.compared = compared = Compared(panel, without=[one.assessor for one in found])
+        self.compared = compared = SharedPairs(panel, without=[one.assessor for one in found])
         thresholds = [threshold(compared, place) for place in range(1, len(panel.scale))]
         self.contrasts = [severity(compared), *thresholds, noise(compared)]
         self.by_t = np.stack([one.p for one in self.contrasts])
@@ -181,7 +180,7 @@ def _finding(
     )
 
 
-def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Integers) -> tuple[Value, ...]:
+def _halves(compared: SharedPairs, assessor: int, cells: Array, shuffled: Integers) -> tuple[Value, ...]:
     """Means over the queries of every other paper of theirs, in the order of `shuffled`, and of the rest."""
     at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
     _, turn = np.unique(shuffled[compared.paper_of[compared.cell_query[at]]], return_inverse=True)
@@ -189,7 +188,7 @@ def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Integers)
     return tuple(float(half.mean()) if len(half) else Undefined("one query paper") for half in halves)
 
 
-def _without_information(compared: Compared, shuffled: Integers, level: float) -> list[AssessorFinding]:
+def _without_information(compared: SharedPairs, shuffled: Integers, level: float) -> list[AssessorFinding]:
     """Those who give one grade whatever the pair is."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)

@@ -10,8 +10,8 @@ import numpy as np
 from annot.base.stats.arrays import Mask
 from annot.base.stats.rounding import significant
 from annot.base.stats.significance import holm
-from annot.measuring.diagnosis.chance import ALPHA, higher
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.contrasts import ALPHA, higher
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 PER_QUERY, EXAMPLES = 3, 5
 """So many hard pairs of each query, and of each gap."""
@@ -65,7 +65,7 @@ def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
     return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
 
 
-def guideline_gaps(compared: Compared) -> tuple[GuidelineGap, ...]:
+def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
     """Facet by facet the grades that are confused more than elsewhere, corrected by Holm, the clearest first.
 
     In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The

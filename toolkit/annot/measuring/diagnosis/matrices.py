@@ -21,7 +21,7 @@ from annot.base.stats.clustered import (
 )
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
 from annot.measuring.diagnosis import contrasts
-from annot.measuring.diagnosis.panel import Compared, Panel
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 FEWEST = 5
 """Two assessors with fewer common pairs are not told of: of many people there are many such, and they say nothing."""
@@ -170,7 +170,7 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
     """Each assessor's severity, by name: the mean over queries, with whole papers as the units of chance."""
-    compared = Compared(panel, without=())
+    compared = SharedPairs(panel, without=())
     lenience = contrasts.severity(compared)
     n = np.bincount(compared.who, minlength=len(panel.assessors))
     return tuple(

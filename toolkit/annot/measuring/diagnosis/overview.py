@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import matrices
-from annot.measuring.diagnosis.chance import POWER
+from annot.measuring.diagnosis.contrasts import POWER
 from annot.measuring.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final
 from annot.measuring.diagnosis.drift import Drift, drifts
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose

@@ -16,7 +16,7 @@ from annot.base.stats.seeding import generator
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Interval, Share, Undefined, Value
 from annot.base.templating import counted, verb
-from annot.measuring.diagnosis.chance import ALPHA
+from annot.measuring.diagnosis.contrasts import ALPHA
 from annot.measuring.diagnosis.panel import Panel
 
 FEWEST_TIMES = 5

@@ -151,7 +151,7 @@ def _in_order(
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
 
 
-class Compared:
+class SharedPairs:
     """The judgements of some assessors on the pairs that another of these judged too: K of them.
 
     They fall into C cells, one for each assessor and query. Chance moves whole papers: all cells of an assessor and a

@@ -15,7 +15,7 @@ from annot.base.errors import InputError
 from annot.base.names import near
 from annot.base.records import Qrel, Query
 from annot.formats.json_lines import in_words
-from annot.measuring.evaluation.evaluated import TOGETHER, Line
+from annot.measuring.evaluation.evaluated import TOGETHER, RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS, knows
 
 DECIMALS = 2
@@ -99,7 +99,7 @@ def read_published(text: str, *, name: str) -> Published:
         raise InputError(f"{name}: not a published table", faults=in_words(error)) from None
 
 
-def beside(published: Published, lines: Iterable[Line]) -> tuple[Beside, ...]:
+def beside(published: Published, lines: Iterable[RunMeasures]) -> tuple[Beside, ...]:
     """Every figure that both have, of systems whose names are alike but for case and signs; `together` only where the
     facets are the paper's.
 
@@ -136,13 +136,13 @@ def same_collection(published: Published, queries: Sequence[Query], qrels: Itera
     )
 
 
-def comparable(published: Published, lines: Iterable[Line]) -> bool:
+def comparable(published: Published, lines: Iterable[RunMeasures]) -> bool:
     """Whether `together` is over the same facets here as there."""
     facets = {line.facet for line in lines} - {TOGETHER}
     return facets == set(published.facets) or (not published.facets and len(facets) == 1)
 
 
-def _beside(published: Published, lines: list[Line]) -> Iterator[Beside]:
+def _beside(published: Published, lines: list[RunMeasures]) -> Iterator[Beside]:
     whole = comparable(published, lines)
     for line in lines:
         facet = TOGETHER if whole and not published.facets else line.facet

@@ -25,7 +25,7 @@ from annot.measuring.evaluation.measures import (
 )
 from annot.measuring.evaluation.measures import evaluate as measure_run
 from annot.measuring.evaluation.restated import Restated
-from annot.measuring.folds.grouped import test_folds
+from annot.measuring.folds import test_folds
 
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""
@@ -46,7 +46,7 @@ find a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RunMeasures:
     """The measures of one run on one facet in one convention; fractions, 0..1."""
 
     convention: str
@@ -79,9 +79,9 @@ class Evaluated:
     relevant_from: int
     level: float
     """Of the intervals."""
-    lines: tuple[Line, ...]
+    lines: tuple[RunMeasures, ...]
     """Of the runs, and of a random order of the pool."""
-    ceiling: tuple[Line, ...]
+    ceiling: tuple[RunMeasures, ...]
     """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
     convention: str
     """The convention in which runs are compared."""
@@ -189,8 +189,8 @@ def of_runs(
     notes += [
         f"{system}: trained on what it is tested on, so it is compared with nothing" for system in sorted(shown_only)
     ]
-    lines: list[Line] = []
-    ceiling: list[Line] = []
+    lines: list[RunMeasures] = []
+    ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
     for convention in conventions:
@@ -285,7 +285,7 @@ def _average_of(
 
 def _line(
     convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
-) -> Line:
+) -> RunMeasures:
     """runs: the values of each run of the system."""
     members = {query_id for fold in average.folds for query_id in fold}
     sizes = average.sizes()
@@ -300,12 +300,12 @@ def _line(
     of_each = [mean_over_folds(values, average.folds) for values in runs]
     spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
     means = mean_over_folds(mean, average.folds)
-    return Line(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
+    return RunMeasures(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
 
 
 def _beside_chance(
-    line: Line, runs: Sequence[Values], floor: Values, average: _Average, *, measure: str, level: float
-) -> Line:
+    line: RunMeasures, runs: Sequence[Values], floor: Values, average: _Average, *, measure: str, level: float
+) -> RunMeasures:
     """The line with its difference from a random order; runs: as in `_line`."""
     sums = average.sums(
         {

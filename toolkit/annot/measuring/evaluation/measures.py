@@ -9,7 +9,7 @@ mean something else in places:
 - `NDCG%20`, `NDCG%100` and `NDCG@k` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002,
   b = 2), and normalise by the submitted list re-sorted; with % they are cut at floor(share of the list's length).
 - Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the mean
-  over all orders of what ties (`annot.measuring.evaluation.expected`).
+  over all orders of what ties (`annot.measuring.evaluation.computed`).
 
 Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
 ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
@@ -30,9 +30,15 @@ from annot.base.errors import InputError
 from annot.base.judged import counted
 from annot.base.ordering import ranked
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation.computed import JUDGED_AT, Run, Values, measured_by_query, of_random_order
+from annot.measuring.evaluation.computed import (
+    JUDGED_AT,
+    Run,
+    Values,
+    known_to_ir_measures,
+    measured_by_query,
+    of_random_order,
+)
 from annot.measuring.evaluation.gradings import MEASURES, family_of
-from annot.measuring.evaluation.trec_eval import known_to_ir_measures
 
 CONVENTIONS = tuple(MEASURES)
 TIES = ("order", "expected")

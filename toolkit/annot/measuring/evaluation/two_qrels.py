@@ -13,10 +13,10 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.rounding import rounding
 from annot.base.stats.significance import tau_ap, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.between import Between, agreement_between
 from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.evaluation.comparisons import RunComparison
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 
 AGREEMENT = ("kappa", "alpha_ordinal")
 TIED = Undefined("two runs tie, or there is only one: an order needs two that differ")
@@ -25,7 +25,7 @@ _FIGURES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicAgreement:
     """How the two agree on one query."""
 
     query_id: str
@@ -60,7 +60,7 @@ class TwoQrels:
     """Pairs by grade in the first (rows) and in the second (columns)."""
     together: Between
     """Of all pairs, with intervals over query papers."""
-    topics: tuple[Topic, ...]
+    topics: tuple[TopicAgreement, ...]
     convention: str
     measure: str
     facet: str
@@ -120,7 +120,7 @@ def compare_qrels(
     )
 
 
-def _lines(found: Evaluated, facet: str) -> dict[str, Line]:
+def _lines(found: Evaluated, facet: str) -> dict[str, RunMeasures]:
     return {
         line.run: line
         for line in found.lines
@@ -130,7 +130,7 @@ def _lines(found: Evaluated, facet: str) -> dict[str, Line]:
 
 def _topics(
     first: Mapping[tuple[str, str], int], second: Mapping[tuple[str, str], int], grades: tuple[int, ...]
-) -> Iterable[Topic]:
+) -> Iterable[TopicAgreement]:
     for query_id in sorted({query_id for query_id, _ in (*first, *second)}):
         of_a, of_b = (
             {doc_id: grade for (one, doc_id), grade in of.items() if one == query_id} for of in (first, second)
@@ -138,7 +138,7 @@ def _topics(
         both = sorted(of_a.keys() & of_b.keys())
         ratings = np.array([[of[doc_id] for doc_id in both] for of in (of_a, of_b)], dtype=np.float64)
         kappa, alpha = (_coefficient(name, ratings, grades) for name in AGREEMENT)
-        yield Topic(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
+        yield TopicAgreement(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
 
 
 def _coefficient(name: str, ratings: Array, grades: tuple[int, ...]) -> Value:

@@ -16,14 +16,66 @@ from annot.base.stats.clustered import clusters_of, plural
 from annot.base.stats.rounding import rounding
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
-from annot.measuring.forecast.hours import cost_of, predicted
-from annot.measuring.forecast.labour import Labour, labour_of
-from annot.measuring.forecast.outlook import Design, DesignForecast, Rules
-from annot.measuring.forecast.redrawing import MIN_UNITS, own_share, papers_by_number, redrawn
-from annot.measuring.forecast.settling import settling_draws, settling_of, settling_value
+from annot.measuring.forecast.hours import (
+    HOUR,
+    Rules,
+    Speed,
+    cost_of,
+    kept_times,
+    predicted,
+    settling_draws,
+    settling_of,
+    settling_value,
+    speed_of,
+)
+from annot.measuring.forecast.redrawing import MIN_UNITS, Redrawn, own_share, papers_by_number, redrawn
 
 ALL, JUDGING_ALONE = "judging and adjudication", "judging only, adjudication not included"
 ONCE = Undefined("each pair is judged once, so there is no agreement to measure")
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A study to be: each of `queries` x `pool_size` pairs judged by `per_pair` people, `assessors` in all."""
+
+    queries: int
+    pool_size: int
+    per_pair: int
+    assessors: int
+    repeats: float
+    """The share of an assessor's pairs that are asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignForecast:
+    """What a design will take and how sure its agreement will be."""
+
+    design: Design
+    pairs: int
+    judgements: int
+    hours_judging: Estimate
+    hours_adjudicating: Estimate
+    hours: Estimate
+    """Of judging and adjudication; of judging alone where the other is not known, as `priced` says."""
+    priced: str
+    """What `hours` and `cost` are of, in words."""
+    hours_per_assessor: Value
+    """Of judging."""
+    cost: Estimate
+    disputed: Estimate
+    """The share of pairs that will need adjudication, 0..1."""
+    coefficient: Estimate
+    """Of all pairs together, if each of the pilot's queries had the same number of pairs."""
+    width: Estimate
+    """Of the coefficient's own interval: the median of the simulated studies."""
+    queries_judged: int
+    queries_timed: int
+    """Queries of the pilot that agreement and disputes were learnt from, and times."""
+    level: float
+    """The intervals hold the study with this probability if its queries and people are like the pilot's."""
+    simulated: int
+    undefined: int
+    """Simulated studies in which the coefficient or its interval had no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +314,49 @@ def _check_design(design: Design, together: Together | Undefined) -> None:
             faults.append("a query of the pilot has no pair that was judged")
     if faults:
         raise InputError("the design cannot be simulated", faults=faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Labour:
+    """What the times of a pilot show: of T queries, by n people."""
+
+    query_ids: tuple[str, ...]
+    by_query: Array
+    """Shape (T,): the time of a query's pairs over that of its assessors on the average query."""
+    by_person: Array
+    """Shape (n,): seconds a pair."""
+
+    def expected(self, asked: int) -> float:
+        """Hours for so many judgements, shared evenly."""
+        return asked * float(self.by_person.mean() * self.by_query.mean()) / HOUR
+
+    def simulated(self, asked: int, redrawn: Redrawn, like: Integers, people: int, rng: np.random.Generator) -> float:
+        """Hours of one study, whose queries are `like` those of the pilot as it is `redrawn`."""
+        queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
+        return asked * float(queries.mean() * self._team(people, rng).mean()) / HOUR
+
+    def _team(self, people: int, rng: np.random.Generator) -> Array:
+        """The pilot's people: some of them, or all and others who differ from them as they do from each other."""
+        n = len(self.by_person)
+        if people <= n:
+            return rng.choice(self.by_person, size=people, replace=False)
+        spread = np.var(np.log(self.by_person), ddof=1) * (1 + 1 / n) if n > 1 else 0.0
+        others = np.exp(np.sqrt(spread) * rng.standard_normal(people - n) - spread / 2)
+        return np.concatenate([self.by_person, self.by_person.mean() * others])
+
+
+def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Labour | Undefined:
+    """Learn from times within the fences.
+
+    A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.
+    """
+    speed = speed_of(by_assessor, fence=fence)
+    if not isinstance(speed, Speed):
+        return speed
+    relative: dict[str, list[float]] = {}
+    for name, times in kept_times(by_assessor, fence=fence).items():
+        for query_id, seconds in times:
+            relative.setdefault(query_id, []).append(seconds / speed.means[name])
+    query_ids = tuple(sorted(relative))
+    by_query = np.array([np.mean(relative[query_id]) for query_id in query_ids])
+    return Labour(query_ids, by_query, np.array([speed.means[name] for name in sorted(speed.means)]))

@@ -1,9 +1,9 @@
-"""The times of judgements, how fast each assessor is by them, and the hours and cost of pairs still to judge."""
+"""The times of judgements, how fast each assessor is by them, and what pairs to judge and disputes to settle take."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -14,8 +14,7 @@ from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.durations import fences, winsorised
 from annot.base.stats.seeding import generator
-from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.forecast.outlook import PairTime, Rules
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
 
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
@@ -23,6 +22,39 @@ HOUR = 3600.0
 Unit = Literal["queries", "query papers", "judgements"]
 """What times are taken to differ by chance: whole papers where several queries are of one."""
 NO_TIMES = Undefined("no judgement has a time yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a forecast depends on besides the judgements."""
+
+    fence: float
+    """Widths of the log times from their median beyond which a time is idling or a slip. At 3, log-normal times with
+    0 to 3% of breaks of 10 minutes to an hour have their mean within 1% on average."""
+    window_days: int
+    """The pace is that of so many days before now."""
+    hourly_rate: float | None
+    """What an hour of judging costs, in the study's currency; None when it is not known."""
+    level: float
+    draws: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairTime:
+    """An assessor's seconds per pair."""
+
+    n: int
+    """Judgements with a time."""
+    n_without: int
+    median: float
+    mean: float
+    """Of the times within the fences: what the forecast is made from."""
+    winsorised: float
+    """The mean with the others pulled in to the fences."""
+    n_slow: int
+    n_fast: int
+    """Times beyond the upper and the lower fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +214,57 @@ def moment_of(judgement: Judgement) -> datetime | None:
         return None
     moment = datetime.fromisoformat(judgement.judged_at)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+NOT_KNOWN = Undefined("how long a dispute takes is not known yet: none was settled with a time")
+WHO = "adjudicators"
+"""All of them together: disputes of one study are settled by one or two people."""
+
+Settling = Speed | float | Undefined
+"""Seconds a dispute: learnt, given, or not known."""
+
+
+def settling_of(
+    settled: Iterable[Judgement], *, seconds: float | None, fence: float, papers: Mapping[str, str] | None = None
+) -> Settling:
+    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. papers:
+    as of `speed_of`."""
+    if seconds is not None:
+        return seconds
+    learnt = speed_of({WHO: list(settled)}, fence=fence, papers=papers)
+    return NOT_KNOWN if learnt is NO_TIMES else learnt
+
+
+def settling_hours(settling: Settling, n: int, rules: Rules) -> Estimate:
+    """Hours for n disputes."""
+    if n == 0:
+        return Estimate(0.0, predicted(np.zeros(1), rules.level))
+    value = settling_value(settling, n)
+    draws = settling_draws(settling, np.full(rules.draws, float(n)), rules)
+    if isinstance(settling, float):
+        return Estimate(value, Undefined("the seconds per dispute were given, not learnt"))
+    return Estimate(value, draws if isinstance(draws, Undefined) else predicted(draws, rules.level))
+
+
+def settling_value(settling: Settling, n: float) -> Value:
+    if n == 0:
+        return 0.0
+    if isinstance(settling, Undefined):
+        return settling
+    return n * (settling if isinstance(settling, float) else settling.means[WHO]) / HOUR
+
+
+def settling_draws(settling: Settling, n: Array, rules: Rules) -> Array | Undefined:
+    """Hours for so many disputes, shape (draws,), each with its own chance and that of a rate learnt from a few."""
+    if not n.any():
+        return np.zeros(len(n))
+    if isinstance(settling, Undefined):
+        return settling
+    if isinstance(settling, float):
+        return n * settling / HOUR
+    if settling.freedom < MIN_FREEDOM:
+        return Undefined(f"only {settling.n_times} dispute(s) were settled with a time")
+    scale = scale_of(settling.freedom, len(n), rules.seed)
+    deviation = np.sqrt(settling.known[WHO] + settling.per_pair / np.maximum(n, 1.0))
+    normal = generator(rules.seed, "settling").standard_normal(len(n))
+    return np.asarray(n * settling.means[WHO] * np.exp(deviation * scale * normal) / HOUR)

@@ -15,10 +15,8 @@ import numpy as np
 
 from annot.base.records import Pool, Qrel, Ranking
 from annot.base.stats.rounding import rounding
-from annot.measuring.reusability.halves import Halves, split_halves
 from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
-from annot.measuring.reusability.reductions import Reduction, reductions
-from annot.measuring.reusability.scoring import Score, standing
+from annot.measuring.reusability.reductions import Halves, Reduction, Score, ranked_runs, reductions, split_halves
 
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""
@@ -102,8 +100,8 @@ def certify(
     )
     verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
     as_they_are = score(runs)
-    whole = standing(as_they_are(qrels), papers)
-    condensed = standing(score(_condensed(runs, judged))(qrels), papers)
+    whole = ranked_runs(as_they_are(qrels), papers)
+    condensed = ranked_runs(score(_condensed(runs, judged))(qrels), papers)
     methods, depths = reductions(pools, finds, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
     shares = tuple(
         JudgedShare(

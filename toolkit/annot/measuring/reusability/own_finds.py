@@ -17,7 +17,7 @@ import numpy as np
 from annot.base.records import Pool, Qrel, Ranking, ScoredDoc
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.reusability.scoring import Score
+from annot.measuring.reusability.reductions import Score
 from annot.pools.pooling import CITED, as_of, draw, extended
 
 MOST_PAPERS = 1000

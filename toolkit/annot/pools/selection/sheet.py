@@ -17,8 +17,6 @@ from annot.base.names import near
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
 
-SHEET = "queries.csv"
-"""The name of the rating sheet where no other is given."""
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "cited", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")

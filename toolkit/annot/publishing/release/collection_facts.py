@@ -31,9 +31,9 @@ from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, mea
 from annot.publishing.report.reasons import summaries_of
 from annot.publishing.report.words import sentence, sentences, without
 from annot.store.papers import corpus_sha256
-from annot.store.projects import Round
+from annot.store.projects import StoredRound
 from annot.study import guidelines
-from annot.study.guideline_versions import distinct, hashes
+from annot.study.guidelines import distinct, hashes
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -155,7 +155,7 @@ def facts_of(
     )
 
 
-def _against_gold(study: Snapshot, round: Round) -> Iterator[dict[str, Any]]:
+def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
     """By figure, so that the order tells nobody's name."""
     found = list(recorded_against_gold(study.trials, round))
     for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):

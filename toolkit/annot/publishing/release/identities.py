@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from annot.base.records import Assessor
-from annot.corpus.corpus_facts import has_corpus
-from annot.judging.exchange.whose_server import studio_folders
-from annot.labelstudio.local_secrets import LocalSecrets, local_secrets
+from annot.judging.exchange.servers import studio_folders
+from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.publishing.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids
 from annot.study.snapshot import ReleaseRecords, Snapshot
@@ -49,7 +48,7 @@ def secrets_of(
         "name": names,
         "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
         "studio address": servers - {""},
-        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus) if has_corpus(study.ws) else ()),
+        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()),
     }
     return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if _bare(value) not in public)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from annot.base.records import Source
+from annot.base.records import Source, without_ids
 from annot.formats.csfcube import ADJUDICATOR
 from annot.measuring.measured import repeats_of
 from annot.measuring.results import read_audit
 from annot.study.adjudication import unexplained_of
-from annot.study.exports import without_ids
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 

@@ -15,9 +15,8 @@ from annot.base.errors import InputError
 from annot.base.names import near
 from annot.formats.faults import Faults
 from annot.publishing.report.words import sentences
-from annot.study.given_files import given_text
 from annot.study.made import ANSWERS_FILE
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_text, write_file
 
 QUESTIONS_FILE = "questions.toml"
 SHOWN = 3

@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from annot.base.stats.values import Estimate, Interval, Share, Undefined
-from annot.measuring.agreement.coefficients import PERCENTAGES
-from annot.measuring.forecast.outlook import Finish
+from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 
 NONE = "–"
 
@@ -136,6 +134,9 @@ def measured(found: Estimate | Share, kind: Quantity) -> Number:
 
 def coefficient(name: str) -> Quantity:
     """The kind of an agreement coefficient, by its short name."""
+    # It imports numpy, which `annot status` does without.
+    from annot.measuring.agreement.coefficients import PERCENTAGES
+
     return PERCENTAGE if name in PERCENTAGES else COEFFICIENT
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from annot.measuring.reusability.certificate import JUDGED, Certificate
-from annot.measuring.reusability.halves import Swaps
 from annot.measuring.reusability.own_finds import MOST_PAPERS
-from annot.measuring.reusability.reductions import Reduction
+from annot.measuring.reusability.reductions import Reduction, Swaps
 from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, number
 from annot.publishing.report.document import Answer, Document, Section, Table
 from annot.publishing.report.tables import Column, table

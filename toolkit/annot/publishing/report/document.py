@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from annot.publishing.report.cells import Number
-from annot.publishing.report.figures import Drawing
+
+if TYPE_CHECKING:
+    from annot.publishing.report.figures import Drawing
 
 
 @dataclass(frozen=True, slots=True)

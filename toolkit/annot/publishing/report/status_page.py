@@ -12,16 +12,15 @@ from pathlib import Path
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.by_day import ByDay, PersonByDay
-from annot.judging.progress import Look
+from annot.judging.progress import ByDay, Look, PersonByDay
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import TITLES
-from annot.measuring.forecast.outlook import AssessorForecast
+from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
 from annot.publishing.report.terminal import share_done
 from annot.publishing.report.words import capitalised
-from annot.store.projects import Project, Round
+from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -187,7 +186,7 @@ def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[Shown]:
     return found
 
 
-def _links(projects: Sequence[Project], name: str, round: Round) -> tuple[str, ...]:
+def _links(projects: Sequence[Project], name: str, round: StoredRound) -> tuple[str, ...]:
     own = (_link(project) for project in projects if project.assessor == name and project.round == round)
     return tuple(link for link in own if link is not None)
 

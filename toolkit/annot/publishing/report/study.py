@@ -12,7 +12,6 @@ from typing import Any
 from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined
-from annot.corpus.corpus_facts import has_corpus
 from annot.formats.trec import write_qrels
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
@@ -46,7 +45,7 @@ class Study:
     def papers(self) -> int:
         """0 where the study was judged elsewhere and has no corpus here."""
         ws = self.snapshot.ws
-        return papers.count_papers(ws.corpus) if has_corpus(ws) else 0
+        return papers.count_papers(ws.corpus) if ws.has_corpus else 0
 
     @property
     def queries(self) -> tuple[Query, ...]:

@@ -8,9 +8,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annot.base.stats.values import Estimate, Undefined
+from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
-from annot.measuring.forecast.outlook import Finish
 from annot.publishing.report import cells
 from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.document import Table

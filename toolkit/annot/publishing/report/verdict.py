@@ -11,7 +11,7 @@ from typing import Literal
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 
 TENTATIVE, RELIABLE = 0.667, 0.8
@@ -137,7 +137,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     )
 
 
-def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
+def of_all(evaluated: Evaluated) -> tuple[list[RunMeasures], RunMeasures]:
     """The runs on all queries together, by the convention in which they are compared, and chance on the same.
 
     Where no run covers all facets, those of the last facet that has one.
@@ -148,11 +148,11 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
     return list(filter(_ranks, there)), next(line for line in there if line.run == CHANCE)
 
 
-def _ranks(line: Line) -> bool:
+def _ranks(line: RunMeasures) -> bool:
     return line.run != CHANCE and not line.demonstration
 
 
-def figure(line: Line, measure: str) -> Number:
+def figure(line: RunMeasures, measure: str) -> Number:
     """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
     spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
     return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)

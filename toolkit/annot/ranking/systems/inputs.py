@@ -12,7 +12,7 @@ import numpy as np
 from annot.base.records import Qrel, Query, Ranking
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
-from annot.ranking.methods import Bench
+from annot.ranking.methods import RankingInputs
 from annot.ranking.systems.weights import EncoderWeights
 from annot.ranking.vectors import Vectors
 
@@ -97,7 +97,7 @@ class SystemInputs(Protocol):
     def settings(self) -> SystemSettings: ...
 
     @property
-    def bench(self) -> Bench:
+    def ranking_inputs(self) -> RankingInputs:
         """The corpus with the vectors that the formulas of terms need."""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annot.base.settings.sections import SystemSettings
-from annot.ranking.methods import BASELINES, LSA, METHODS, rank_pool, settings_of
+from annot.ranking.methods import BASELINES, LSA, METHODS, rank_pool
 from annot.ranking.systems.inputs import Features, SystemInputs
 from annot.ranking.systems.system import ABSTRACT, CSFCUBE, FACET, RankedPools, System, features_of
 
@@ -22,43 +22,44 @@ class TermSystem(System):
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Statistics come from the whole corpus."""
-        bench = inputs.bench
+        given = inputs.ranking_inputs
         rankings = {
             topic.query_id: rank_pool(
-                bench,
+                given,
                 baseline=self.baseline,
                 paper_id=topic.paper_id,
-                sentences=range(bench.corpus.sentence_count(topic.paper_id)) if self.whole else topic.sentences,
+                sentences=range(given.corpus.sentence_count(topic.paper_id)) if self.whole else topic.sentences,
                 doc_ids=topic.doc_ids,
             )
             for topic in inputs.topics
         }
         view = {"query": self.query} if self.whole else {}
-        return RankedPools(rankings, settings_of(bench, self.baseline) | view)
+        return RankedPools(rankings, BASELINES[self.baseline].settings(given) | view)
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """The word vectors of the corpus serve all that average."""
-        if "cbow" in self.name:
-            return [method for method in METHODS if "cbow" in method]
-        return [LSA] if self.baseline == LSA else []
+        needs = BASELINES[self.baseline].needs
+        if needs.averages:
+            return [name for name, method in METHODS.items() if method.needs.averages]
+        return [] if needs.vectors is None else [needs.vectors]
 
     def features(self, inputs: SystemInputs) -> Features:
         """Of LSA: the decomposition's rows, and the queries folded in."""
         if self.baseline != LSA:
             # A dataclass with slots is made anew, and super() does not know it.
             return System.features(self, inputs)
-        bench, vectors = inputs.bench, inputs.bench.vectors[LSA]
+        given, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
         return features_of(
             self.name,
             inputs.topics,
-            query=lambda topic: bench.fold_in(bench.corpus.sentences(topic.paper_id, topic.sentences, "terms")),
+            query=lambda topic: given.fold_in(given.corpus.sentences(topic.paper_id, topic.sentences, "terms")),
             candidate=lambda doc_id: vectors.matrix[vectors.rows[doc_id]],
         )
 
 
 def _system(name: str, *, whole: bool) -> TermSystem:
     source = "Deerwester et al. 1990" if name == LSA else CSFCUBE
-    needs = "word vectors, trained on the corpus" if "cbow" in name else ""
+    needs = "word vectors, trained on the corpus" if BASELINES[name].needs.averages else ""
     called = name.replace("fabs_", WHOLE) if whole else name
     return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, name, whole)
 

@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 
 from annot.base.stats.clustered import share_of_counts
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ONE_IN, Error, error_cases
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, Line
-from annot.measuring.evaluation.facets_of_papers import on_facets
-from annot.measuring.evaluation.pooled_methods import BestOfEach, best_of_each
+from annot.measuring.evaluation.analyses import (
+    FAR_DOWN,
+    NEAR_TOP,
+    ONE_IN,
+    BestOfEach,
+    Error,
+    best_of_each,
+    error_cases,
+    on_facets,
+)
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured, number
 from annot.publishing.report.document import Figure, Section, Table
@@ -20,7 +27,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure
 from annot.publishing.report.words import sentence
-from annot.study.error_kinds import read_kinds
+from annot.study.exports import read_kinds
 
 
 class _Pooled(NamedTuple):
@@ -28,7 +35,7 @@ class _Pooled(NamedTuple):
 
     facet: str
     best: BestOfEach
-    lines: Mapping[str, Line]
+    lines: Mapping[str, RunMeasures]
     difference: Number
     p: Value
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from annot.base.stats.values import Undefined
+from annot.measuring.assessor_effect.on_runs import FINAL
 from annot.measuring.assessor_effect.rankings import AssessorEffect
-from annot.measuring.assessor_effect.regrading import FINAL
 from annot.publishing.report import figures
 from annot.publishing.report.cells import GRADES, MEASURE, NONE, TAU, measured, number
 from annot.publishing.report.document import Figure, Section, Table

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, Line
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P, number
@@ -228,7 +228,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
             yield of_queries(evaluated, convention)
 
 
-def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[Line]) -> Table:
+def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]) -> Table:
     """Every measure of these runs by one convention."""
     averages = list(dict.fromkeys(line.average for line in lines))
     return table(
@@ -281,5 +281,5 @@ def of_queries(evaluated: Evaluated, convention: str) -> Table:
     )
 
 
-def _label(line: Line, runs: str = "") -> str:
+def _label(line: RunMeasures, runs: str = "") -> str:
     return f"{line.run}{runs}{TRAINED if line.demonstration else ''}"

@@ -38,9 +38,7 @@ class Heat(NamedTuple):
 
 def triplet(positive: Any, negative: Any, *, margin: float) -> Any:
     """The mean of max(d+ - d- + margin, 0). positive, negative: tensors of distances, shape (examples,)."""
-    import torch
-
-    return torch.relu(positive - negative + margin).mean()
+    return (positive - negative + margin).relu().mean()
 
 
 def softmax(queries: Any, positives: Any) -> Any:
@@ -64,18 +62,12 @@ def between(left: Any, right: Any) -> Any:
     return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def single(distances: Any, heat: Heat, aligned: AlignedSentences | None) -> Any:
+def single(distances: Any, heat: Heat) -> Any:
     """The smallest one."""
     return distances.min()
 
 
-def chosen(distances: Any, heat: Heat, aligned: AlignedSentences | None) -> Any:
-    """That of the sentences that were aligned before."""
-    assert aligned is not None, "whoever asks has aligned"
-    return distances[aligned]
-
-
-def transport(distances: Any, heat: Heat, aligned: AlignedSentences | None) -> Any:
+def transport(distances: Any, heat: Heat) -> Any:
     """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, that follow from D."""
     import torch
 
@@ -86,21 +78,20 @@ def transport(distances: Any, heat: Heat, aligned: AlignedSentences | None) -> A
     return (((distances - distances.detach()) * plan).sum() + (x * by_x).sum() + (y * by_y).sum()).to(distances)
 
 
-def attention(distances: Any, heat: Heat, aligned: AlignedSentences | None) -> Any:
+def attention(distances: Any, heat: Heat) -> Any:
     """<D, A>, A the softmax of -D / temperature over all pairs."""
     import torch
 
     return (distances * torch.softmax(-distances.flatten() / heat.temperature, dim=0).view_as(distances)).sum()
 
 
-DISTANCES: dict[Distance, Callable[[Any, Heat, AlignedSentences | None], Any]] = {
-    "context aligned": chosen,
-    "abstract aligned": chosen,
+DISTANCES: dict[Distance, Callable[[Any, Heat], Any]] = {
     "single": single,
     "transport": transport,
     "attention": attention,
 }
-"""From a matrix of distances between sentences to the distance of two papers."""
+"""From a matrix of distances between sentences to the distance of two papers; where another encoder aligned two
+sentences, it is theirs."""
 
 
 def by_contexts(query: Any, other: Any, query_contexts: Any, other_contexts: Any) -> AlignedSentences:
@@ -108,16 +99,12 @@ def by_contexts(query: Any, other: Any, query_contexts: Any, other_contexts: Any
 
     All: arrays of vectors, shape (sentences or contexts, dimensions); likeness is their product.
     """
-    return _likest(query, query_contexts)[0], _likest(other, other_contexts)[0]
+    return by_themselves(query, query_contexts)[0], by_themselves(other, other_contexts)[0]
 
 
 def by_themselves(query: Any, other: Any) -> AlignedSentences:
     """The two sentences most like each other (Aspire's ablation A1)."""
-    return _likest(query, other)
-
-
-def _likest(left: Any, right: Any) -> AlignedSentences:
-    products = np.asarray(left) @ np.asarray(right).T
+    products = np.asarray(query) @ np.asarray(other).T
     row, column = np.unravel_index(int(products.argmax()), products.shape)
     return int(row), int(column)
 
@@ -157,6 +144,8 @@ class Losses:
         random: draws the negatives within the batch; None is for dev examples, which have theirs, and which are
         measured with the distance that the system ranks with.
         """
+        import torch
+
         queries = self._read(self.towers[0], [example.query for example in batch])
         positives = self._read(self.towers[-1], [example.positive for example in batch])
         settings = self.recipe.settings
@@ -180,7 +169,7 @@ class Losses:
                 kept = {"query": queries[at], "vectors": vectors, "distance": distance}
                 near.append(self._distance(mine, mine, other=positives[at], **kept))
                 far.append(self._distance(mine, owner, other=negatives[at], **kept))
-            ahead, behind = _stack(near), _stack(far)
+            ahead, behind = torch.stack(near), torch.stack(far)
             losses.append(triplet(ahead, behind, margin=settings.margin))
             right = int((ahead < behind).sum())
         return BatchLoss(sum(losses), len(counted), right)
@@ -218,17 +207,15 @@ class Losses:
     ) -> Any:
         if distance == "vector":
             return l2(query, other)[0]
-        heat = Heat(self.recipe.settings.temperature, 1 / self.recipe.settings.entropy)
-        aligned: AlignedSentences | None = None
-        if distance in ("context aligned", "abstract aligned"):
-            assert owner is not None, "examples that are aligned were checked: none has a negative of its own"
-            left, right = _sentences(mine.query, len(query), vectors), _sentences(owner.positive, len(other), vectors)
-            if distance == "abstract aligned":
-                aligned = by_themselves(left, right)
-            else:
-                contexts = [np.stack([vectors[text] for text in one.contexts]) for one in (mine, owner)]
-                aligned = by_contexts(left, right, *contexts)
-        return DISTANCES[distance](between(query, other), heat, aligned)
+        matrix = between(query, other)
+        if distance in DISTANCES:
+            return DISTANCES[distance](matrix, Heat(self.recipe.settings.temperature, 1 / self.recipe.settings.entropy))
+        assert owner is not None, "examples that are aligned were checked: none has a negative of its own"
+        left, right = _sentences(mine.query, len(query), vectors), _sentences(owner.positive, len(other), vectors)
+        if distance == "abstract aligned":
+            return matrix[by_themselves(left, right)]
+        contexts = (np.stack([vectors[text] for text in one.contexts]) for one in (mine, owner))
+        return matrix[by_contexts(left, right, *contexts)]
 
     def _vectors_to_align_by(self, batch: Sequence[Example]) -> dict[str, Matrix]:
         """The vector of every sentence and context of the batch, by its text."""
@@ -248,12 +235,6 @@ def _among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:
     found = (left @ right.T).argmax(dim=1)
     correct = int((found == torch.arange(len(left), device=left.device)).sum())
     return BatchLoss(softmax(left, right), len(left), correct)
-
-
-def _stack(values: Sequence[Any]) -> Any:
-    import torch
-
-    return torch.stack(list(values))
 
 
 def _paper(side: Side) -> Paper:

@@ -1,0 +1,148 @@
+"""Backups that nobody asked for: when they are taken, what is in them, which are kept, and how one comes back."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.study import backups
+from annot.study.backups import keep_backup
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done, difference, snapshot
+from hostile_backups import Backup
+
+Study = Callable[[str], Path]
+
+
+def taken(folder: Path) -> list[str]:
+    """Why each was taken, the oldest first."""
+    return [path.name.split("-", 2)[2].removesuffix(".tar.gz") for path in kept(folder)]
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted((folder / "backups").glob("auto-*.tar.gz"))
+
+
+def test_one_is_taken_before_whatever_deletes_and_none_where_nothing_is_deleted(study: Study) -> None:
+    folder = study("planned")
+    assert annot("query", "remove", "fic0407-background", folder=folder).exit_code == 2
+    annot_done("plan", "--withdraw", "--dry-run", folder=folder)
+    assert taken(folder) == []
+    annot_done("plan", "--withdraw", folder=folder)
+    annot_done("query", "remove", "fic0407-background", "--dry-run", folder=folder)
+    annot_done("query", "remove", "fic0407-background", folder=folder)
+    annot_done("pool", folder=folder)
+    annot_done("pool", "--redraw", folder=folder)
+    assert taken(folder) == ["before-plan-withdraw", "before-query-remove", "before-pool-redraw"]
+    annot_done("assessor", "add", "a9", "--account", "a9@example.org", folder=folder)
+    annot_done("restore", kept(folder)[0], "--replace", folder=folder)
+    assert "fic0407-background" in annot_done("query", "list", folder=folder).stdout
+    annot_done("check", "plan", folder=folder)
+    assert taken(folder)[3:] == ["before-restore"]
+
+
+def test_it_holds_database_plan_and_settings_and_is_private(study: Study) -> None:
+    folder = study("judged")
+    path = keep_backup(Workspace.open(folder), "after push")
+    assert path is not None
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    with tarfile.open(path) as tar:
+        names = tar.getnames()
+    files = [name for name in names if name.startswith("files/")]
+    assert files == ["files/annot.toml", "files/pools/plan.jsonl", "files/pools/plan.manifest.json"]
+    assert "database/judgement.jsonl" in names
+    assert not [name for name in names if name.startswith("server/")]
+    # The same again is not kept twice.
+    assert keep_backup(Workspace.open(folder), "after push") is None
+    assert kept(folder) == [path]
+
+
+def test_a_lost_database_comes_back_with_its_plan_and_nothing_else_changes(study: Study) -> None:
+    folder = study("settled")
+    before = snapshot(folder)
+    path = keep_backup(Workspace.open(folder), "after pull")
+    assert path is not None
+    for lost in (*folder.glob("annot.db*"), folder / "pools" / "plan.jsonl"):
+        lost.unlink()
+    told = annot("status", folder=folder)
+    assert f"`annot restore backups/{path.name}` brings back the database" in told.message()
+    annot_done("restore", path, "--dry-run", folder=folder)
+    done = annot_done("restore", path, "--json", folder=folder)
+    assert done.data["replaced"] is None
+    after = snapshot(folder)
+    rows = before.pop("annot.db")[1], after.pop("annot.db")[1]
+    assert {name: sorted(map(repr, of)) for name, of in rows[0].items()} == {
+        name: sorted(map(repr, of)) for name, of in rows[1].items()
+    }
+    assert [name for name in difference(before, after) if not name.startswith("backups") and "lock" not in name] == []
+    annot_done("check", "files", folder=folder)
+
+
+def test_one_that_would_replace_something_asks_first_and_moves_it_aside(study: Study) -> None:
+    folder = study("planned")
+    path = keep_backup(Workspace.open(folder), "after push")
+    settings = folder / "annot.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + "\n# since\n", encoding="utf-8")
+    refused = annot("restore", path, folder=folder)
+    assert refused.exit_code == 2
+    assert "not empty, found annot.toml, " in refused.message()
+    done = annot_done("restore", path, "--replace", "--json", folder=folder)
+    aside = Path(folder / done.data["replaced"])
+    assert sorted(one.name for one in aside.iterdir() if "-" not in one.name) == ["annot.db", "annot.toml"]
+    assert "# since" not in settings.read_text(encoding="utf-8")
+
+
+def test_the_last_ten_are_kept_and_the_last_of_each_day_for_thirty_days(study: Study) -> None:
+    folder = study("planned")
+    ws = Workspace.open(folder)
+    now = datetime.now(UTC)
+    places = folder / "backups"
+    first = keep_backup(ws, "push")
+    assert first is not None
+    for hours in range(1, 24 * 40, 6):
+        moment = (now - timedelta(hours=hours)).strftime(backups.MOMENT)
+        shutil.copy(first, places / f"auto-{moment}-push.tar.gz")
+    (places / "mine.tar.gz").write_bytes(b"")
+    with (folder / "pools" / "plan.jsonl").open("a") as plan:
+        plan.write("\n")
+    keep_backup(ws, "push")
+    left = kept(folder)
+    days = {path.name[5:13] for path in left}
+    assert 30 <= len(days) <= 31
+    assert min(days) >= f"{now - timedelta(days=30):%Y%m%d}"
+    assert 38 <= len(left) <= 40
+    assert (places / "mine.tar.gz").exists()
+
+
+def test_none_is_taken_sooner_than_asked(study: Study) -> None:
+    ws = Workspace.open(study("planned"))
+    assert keep_backup(ws, "after pull", apart=timedelta(minutes=10)) is not None
+    (ws.pools / "plan.jsonl").write_text("", encoding="utf-8")
+    assert keep_backup(ws, "after pull", apart=timedelta(minutes=10)) is None
+    assert keep_backup(ws, "after pull") is not None
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed_unasked(study: Study, tmp_path: Path) -> None:
+    folder = study("planned")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "backups").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    with pytest.raises(InputError, match="backups, a link, asks for"):
+        keep_backup(Workspace.open(folder), "after push")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_part_of_a_study_brings_nothing_but_settings_and_plan(study: Study) -> None:
+    folder = study("planned")
+    path = keep_backup(Workspace.open(folder), "after push")
+    assert path is not None
+    backup = Backup.read(path)
+    backup.put("files/guidelines/method.md", b"# Theirs")
+    backup.write(folder / "theirs.tar.gz")
+    refused = annot("restore", "theirs.tar.gz", "--replace", folder=folder)
+    assert refused.exit_code == 2
+    assert "guidelines/method.md: not the settings nor the plan" in refused.message()

@@ -1,0 +1,112 @@
+"""What an audit says of one project, over made-up answers: each thing once, who did it, and what to delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from annot.base.records import Asked
+from annot.judging.exchange.audit import Audit, described
+from annot.judging.exchange.findings import Audited, Finding, fast_answers, of_fast, of_project
+from annot.labelstudio.studio_records import PulledTask
+
+A1, A2, LEAD = 7, 8, 1
+KEYS = [f"q/d{at}" for at in range(1, 7)]
+
+
+def answer(number: int, *, by: int = A1, changed_by: int | None = None, seconds: float = 9.0) -> dict[str, Any]:
+    return {
+        "id": number,
+        "completed_by": by,
+        "updated_by": changed_by or by,
+        "updated_at": "2031-01-02T00:00:00Z",
+        "lead_time": seconds,
+    }
+
+
+def met(*tasks: PulledTask, **more: Any) -> Audited:
+    own = {key: Asked("q", key.partition("/")[2]) for key in KEYS}
+    return Audited(
+        person="a1",
+        push="annot push",
+        accounts=[A1],
+        kept=frozenset(),
+        tasks=tasks,
+        own=own,
+        planned=frozenset(task.key for task in tasks if task.key),
+        changed=(),
+        graded=True,
+        people={A1: "a1", A2: "a2", LEAD: "the lead's account"},
+        **{"counted": {}, **more},
+    )
+
+
+def task(number: int, key: str, *answers: dict[str, Any]) -> PulledTask:
+    return PulledTask(key, answers, task_id=number)
+
+
+def found(project: Audited) -> dict[str, Finding]:
+    return {finding.kind: finding for finding in of_project(project, {})}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "delete"),
+    [
+        ([task(30, "q/d1", answer(5)), task(31, "q/d1")], "task 31 (task 30 has the answer)"),
+        ([task(30, "q/d1"), task(31, "q/d1", answer(5))], "task 30 (task 31 has the answer)"),
+        ([task(31, "q/d1"), task(30, "q/d1")], "task 31 (none has an answer)"),
+        (
+            [task(30, "q/d1", answer(5)), task(31, "q/d1", answer(6))],
+            "one of 30 and 31, which both have an answer, once the person has said which holds (the latest counts)",
+        ),
+    ],
+)
+def test_of_a_doubled_task_the_one_to_delete_is_named_and_no_answer_is_lost(
+    tasks: list[PulledTask], delete: str
+) -> None:
+    answered = any(one.annotations for one in tasks)
+    kinds = found(met(*tasks, counted={"q/d1": frozenset({"5"})} if answered else {}))
+    assert kinds.keys() == {"task twice"}
+    assert kinds["task twice"].do == f"in Label Studio, delete {delete}"
+
+
+def test_an_answer_that_no_copy_has_is_lost() -> None:
+    kinds = found(met(task(30, "q/d1"), task(31, "q/d1"), counted={"q/d1": frozenset({"5"})}))
+    assert kinds.keys() == {"task twice", "answer gone"}
+
+
+def test_who_gave_an_answer_or_changed_it_last_is_named() -> None:
+    kinds = found(
+        met(
+            task(1, "q/d1", answer(1, by=LEAD)),
+            task(2, "q/d2", answer(2, changed_by=A2)),
+            task(3, "q/d3", answer(3, changed_by=99)),
+            task(4, "q/d4", answer(4)),
+        )
+    )
+    assert kinds["other account"].what == "a1: 1 answer(s) by another account (by the lead's account)"
+    assert kinds["edited by another"].what == (
+        "a1: 2 answer(s) last changed by another account than their author's (by a2, account 99)"
+    )
+    assert kinds["edited by another"].pairs == ("q d2", "q d3")
+
+
+@pytest.mark.parametrize(("count", "is_finding"), [(0, False), (2, False), (3, True)])
+def test_answers_faster_than_anybody_reads_are_counted_and_from_three_on_a_finding(
+    count: int, is_finding: bool
+) -> None:
+    project = met(*(task(at, key, answer(at, seconds=0.2 if at < count else 9)) for at, key in enumerate(KEYS)))
+    assert "too fast" not in found(project)
+    fast = fast_answers(project)
+    assert len(fast) == count
+    findings = tuple(of_fast("a1", fast))
+    assert bool(findings) is is_finding
+    told = described(Audit("", 1, 6, 6, findings, {"a1": count} if count else {})).splitlines()
+    says = [line for line in told if line.startswith(f"{count} answer(s) given in less than 2 s (a1 {count})")]
+    assert bool(says) is bool(count)
+    assert ("nothing found" in told) is not is_finding
+
+
+def test_nobody_tells_who_deleted_a_task() -> None:
+    project = met(task(1, "q/d1", answer(1)))._replace(planned=frozenset(["q/d1", "q/d2"]))
+    assert "who deleted them, Label Studio's free edition does not tell" in found(project)["task gone"].do

@@ -1,0 +1,207 @@
+"""Judge: a round out to Label Studio, and the answers back, once or as they come."""
+
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.base.errors import AnnotError, InputError
+from annot.cli.commands import command, held, keep_backup
+from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, argument, flag, option, setting
+from annot.cli.output import Answer, emit, progress, say, table
+from annot.cli.waiting import WAITING
+
+if TYPE_CHECKING:
+    from annot.judging.exchange.collecting import Seen
+    from annot.judging.exchange.recording import Pulled, PulledProject
+    from annot.judging.exchange.sending import SentProject
+    from annot.steps.status_page import StatusPage
+    from annot.study.workspace import Workspace
+
+BETWEEN_BACKUPS = timedelta(minutes=10)
+ROUNDS = "judging, adjudication, training, substudy or labels."
+ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")]
+
+
+@command("push", server=True)
+def push(
+    ws: "Workspace",
+    round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
+    guidelines_changed: Annotated[
+        str | None, option("Of judging: send guidelines that have changed, and why they have.", metavar="WHY")
+    ] = None,
+    assessor: Annotated[
+        list[str] | None,
+        option("Of training: only this person. Of labels: who corrects them. May be repeated.", shown="all who assess"),
+    ] = None,
+    view: ViewOption = None,
+    texts: Annotated[
+        Path | None,
+        option("Of substudy: a table with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send a round's tasks to Label Studio and print the link to each person's project; safe to repeat.
+
+    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
+    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
+
+    adjudication: the disputed pairs. training: to each assessor the next batch, a facet, and the answered batches again
+    with the gold grade and why. substudy: its pairs in one view; the full texts follow when all abstracts are judged.
+    labels: the labelled sentences of the query papers, to be corrected; before judging, as what was sent then stays.
+    """
+    from annot.judging.exchange.rounds import Wishes
+    from annot.steps import push as step
+
+    wishes = Wishes(guidelines_changed=guidelines_changed, assessor=tuple(assessor or ()), view=view, texts=texts)
+    with progress("sending tasks") as advance:
+        pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, wishes=wishes)
+    command_line = f"annot push {round}" + (f" --view {view}" if view else "")
+    return Answer(
+        pushed, _by_part(pushed.projects), pushed.notes, finding=pushed.finding(command_line.removesuffix(" judging"))
+    )
+
+
+@command("pull", alone=True, server=True)
+def pull(
+    ws: "Workspace",
+    round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
+    view: ViewOption = None,
+    accept_deletions: AcceptDeletionsOption = False,
+    watch: Annotated[
+        bool, flag("--watch", "Pull judging and adjudication again and again, until all is judged or Ctrl-C.")
+    ] = False,
+    every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
+    hook: Annotated[
+        str | None,
+        option(
+            "With --watch: pull as soon as the server calls this address of this machine, too.", metavar="HOST:PORT"
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer | None:
+    """Fetch the answers of every round that was sent, or of one, and print what is new; every change is kept.
+
+    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
+    With --watch other commands run in between, and a server that is away for a while is waited for.
+
+    Only the answers of judging and adjudication count. Corrected labels become those of the papers, and the queries'
+    sentences follow; --dry-run is for them alone.
+    """
+    from annot.judging.exchange.rounds import Wishes
+    from annot.steps import pull as step
+
+    if watch:
+        if accept_deletions:
+            raise InputError("--accept-deletions is for one pull, whose list you have seen: leave --watch out")
+        if round is not None or view is not None or dry_run:
+            raise InputError("--watch is for judging and adjudication together: leave round, --view and --dry-run out")
+        _watch(ws.replaced("watch", every=every), hook=hook, as_json=as_json)
+        return None
+    if every is not None or hook is not None:
+        raise InputError("--every and --hook need --watch")
+    wishes = Wishes(accept_deletions=accept_deletions, view=view, dry_run=dry_run)
+    with progress("reading answers") as advance:
+        pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
+    command_line = " ".join(filter(None, ["annot pull", round, view and f"--view {view}"]))
+    findings = [*refused, *filter(None, [pulled.finding(command_line)])]
+    worst = max(findings, key=lambda one: one.exit_code, default=None)
+    notes = (*pulled.notes, *(one.message for one in findings if one is not worst))
+    return Answer(pulled, _by_part(pulled.assessors), notes, finding=worst)
+
+
+def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
+    """The page of `annot status`; every: seconds between two pulls."""
+    from annot.publishing.report.status_page import Said
+    from annot.publishing.report.words import sentences
+    from annot.steps.status import status
+    from annot.steps.status_page import StatusPage
+
+    def said() -> Said:
+        found = status(ws)
+        return Said(found.next_command, found.next_why, sentences("status.notices", found=found))
+
+    return StatusPage(ws, said, every=every)
+
+
+def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
+    """A table for each kind of project, under its name where there are several."""
+    from annot.judging.exchange.rounds import PARTS
+    from annot.judging.rounds.known import round_of
+
+    parts = {part.title: part for part in PARTS.values()}
+    tables = {}
+    for title, own in groupby(rows, key=lambda row: row.part):
+        part, several = parts[title], list(own)
+        block = "labels.pulled" if hasattr(several[0], "queries") else "people.pulled"
+        to_send, assigned, answered = part.columns
+        if hasattr(several[0], "sent"):
+            block, columns = "people.sent", [to_send]
+        else:
+            columns = [assigned, answered]
+        tables[title] = table(block, several, who=[round_of(part.round).person], pairs=columns)
+    if len(tables) < 2:
+        return "".join(tables.values())
+    return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
+
+
+def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
+    from annot.judging.exchange.hints import listening
+    from annot.steps import pull as step
+
+    every = ws.settings.watch.every
+    page = status_page(ws, every=every)
+
+    def pull(seen: "dict[int, Seen]") -> "Pulled":
+        try:
+            with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
+                pulled, refused = step.pull_sent(ws, advance=advance, rounds=step.WATCHED, seen=seen)
+        finally:
+            WAITING.stop()
+        finding = pulled.finding("annot pull")
+        lost = () if finding is None else (f"{finding.message}; `annot pull` lists them",)
+        return replace(pulled, notes=(*pulled.notes, *(error.message for error in refused), *lost))
+
+    def show(pulled: "Pulled") -> None:
+        emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
+
+    unwritten, named = "", False
+
+    def after(news: bool, trouble: str) -> None:
+        nonlocal unwritten, named
+        if news:
+            keep_backup(ws, "after pull", apart=BETWEEN_BACKUPS)
+        try:
+            page.renew(news=news, trouble=trouble)
+            if not named:
+                say(f"page: {page.path.as_uri()}")
+            named = True
+        except (AnnotError, OSError) as error:
+            # The answers come in all the same.
+            if str(error) != unwritten:
+                say(f"the page is not written: {error}")
+            unwritten = str(error)
+        if not as_json:
+            WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
+
+    def finish() -> None:
+        keep_backup(ws, "after pull")
+        with suppress(AnnotError, OSError):
+            page.finish()
+
+    try:
+        with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
+            step.watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
+    except KeyboardInterrupt:
+        finish()
+        say("stopped watching; what was pulled is kept")
+        raise typer.Exit(130) from None
+    finish()
+    say("every planned judgement is there")

@@ -1,0 +1,283 @@
+"""What a server shows that a blind study does not: kinds of findings, and what of a project is one.
+
+Pure functions over what was read from the server and what is on record. Each finding names a person by pseudonym, says
+how many and which, and what the lead can do; none says that somebody cheated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annot.base.records import Asked
+from annot.labelstudio.annotations import id_of
+from annot.labelstudio.studio_records import Payload, PulledTask
+
+FASTEST_SECONDS = 2.0
+"""Nobody reads the marked sentences of two abstracts and presses two keys in less."""
+FAST_ANSWERS = 3
+"""So many answers faster than that are no slip any more."""
+SHOWN = 3
+"""Pairs that a finding names."""
+
+
+class Kind(NamedTuple):
+    """A kind of finding."""
+
+    what: str
+    """In words, behind a number where it is of tasks or answers."""
+    do: str
+    """What the lead can do. `{push}` is the command that sends the tasks of the project."""
+
+
+ANSWERS: dict[str, Kind] = {
+    "other account": Kind("answer(s) by another account", "none of them counts; ask, then delete them in Label Studio"),
+    "edited by another": Kind(
+        "answer(s) last changed by another account than their author's", "the author's own answer counts; ask both"
+    ),
+    "answered twice": Kind("task(s) with more than one answer", "the person's latest counts; ask why there are more"),
+    "answer gone": Kind(
+        "answer(s) on record are gone from the server", "they count on; the command that pulls lets you decide"
+    ),
+    "after adjudication": Kind(
+        "answer(s) given or changed after their pair was settled", "look at the pairs with `annot trace`"
+    ),
+}
+"""What the answers to a task may show."""
+BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
+"""Of these the person is named whose account it was: where an annotation has it."""
+TASKS: dict[str, Kind] = {
+    "task changed": Kind(
+        "task(s) show what was never sent",
+        "ask who has changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
+    ),
+    "task twice": Kind("task(s) are there twice", "in Label Studio, delete {which}"),
+    "task gone": Kind(
+        "task(s) are gone from the server",
+        "`{push}` sends those without an answer again; who deleted them, Label Studio's free edition does not tell",
+    ),
+}
+STRANGE_TASKS = Kind("task(s) that this study did not send", "delete them in Label Studio")
+PROJECT_CHANGED = Kind("changed on the server by hand", "`{push}` sets it back")
+SET_BACK = Kind(
+    "was changed on the server by hand, and a push has set it back",
+    "ask who changed it; answers that were given before that day may follow what stood there",
+)
+PROJECT_GONE = Kind(
+    "their project is gone from the server",
+    "`{push}` makes it again, with its open tasks; what was answered counts on, and the command that pulls lets you "
+    "decide; who deleted it, Label Studio's free edition does not tell",
+)
+TOO_FAST = Kind(f"answer(s) given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person")
+VERSION = Kind("", "look at a task of each screen, then run `{push}`")
+STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and renew the invitation link under Organization")
+STRANGE_PROJECT = Kind("on their server", "delete it there, once its answers are pulled")
+UNKNOWN_GUIDELINES = Kind(
+    "answer(s) by guidelines that are not on record", "look at the pairs with `annot trace`, and ask who changed them"
+)
+EARLIER_GUIDELINES = Kind(
+    "open task(s) with earlier guidelines than were sent last", "`annot push` puts the present ones beside them"
+)
+NOT_LOOKED_AT = Kind("their server could not be asked", "run `annot check server` again when it answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that needs a person. `what` begins with the pseudonym where it is about one."""
+
+    kind: str
+    what: str
+    count: int
+    do: str
+    pairs: tuple[str, ...] = ()
+    """All of them, as `query document`."""
+    last: str | None = None
+    """The day of the last answer that shows it; for the lead alone, since a release carries no dates."""
+
+    def __str__(self) -> str:
+        more = f", and {len(self.pairs) - SHOWN} more" if len(self.pairs) > SHOWN else ""
+        shown = f": {'; '.join(self.pairs[:SHOWN])}{more}" if self.pairs else ""
+        return f"{self.what}{shown}{f' (last on {self.last})' if self.last else ''}"
+
+
+def of_accounts(
+    person: str, there: Mapping[str, int], *, own: Collection[int], people: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Who can sign in to a person's own server beside that person and the lead.
+
+    there: the server's id of each account, by address. own: the ids that may be. people: whose an address is.
+    """
+    for address, number in sorted(there.items(), key=lambda one: one[1]):
+        if number not in own:
+            # An address is an identity: the finding goes into a file.
+            whose = f"an account of {people[address]}" if address in people else f"account {number} of nobody known"
+            yield Finding("strange account", f"{person}: {whose} {STRANGE_ACCOUNT.what}", 1, STRANGE_ACCOUNT.do)
+
+
+def of_markers(person: str, markers: Iterable[str]) -> Iterator[Finding]:
+    """Projects of others on a person's own server. markers: those of all projects of this program there."""
+    others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
+    for name, count in sorted(others.items()):
+        what = f"{person}: {count} project(s) of {name} {STRANGE_PROJECT.what}"
+        yield Finding("strange project", what, count, STRANGE_PROJECT.do)
+
+
+class Audited(NamedTuple):
+    """One person's project as it was met."""
+
+    person: str
+    """With what the project is for, where that is neither judging nor adjudication: `a1 (training)`."""
+    push: str
+    """The command that sends its tasks."""
+    accounts: Collection[int]
+    """The server's ids of the accounts that are the person's, now or when they answered."""
+    counted: Mapping[str, frozenset[str]]
+    """By key, the ids of the annotations whose answers count: the server forgets whose they were when it removes an
+    account."""
+    kept: frozenset[str]
+    """The keys whose answers the lead has kept although they are gone."""
+    tasks: Sequence[PulledTask]
+    own: Mapping[str, Asked]
+    """What may stand in the project, by key."""
+    planned: frozenset[str]
+    """The keys of what was sent."""
+    changed: Collection[str | None]
+    """The keys of the tasks that show something else than they were sent with."""
+    graded: bool
+    """Whether its answers are grades: to look at gold grades takes no time."""
+    settings: Collection[str] = ()
+    """What was changed of the project itself, in words."""
+    set_back: Mapping[str, str] = {}
+    """By what was changed of it and set back by a push, in words, the day of the last time."""
+    people: Mapping[int, str] = {}
+    """Whose each account of the server is, in words, as far as it is known."""
+
+
+def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
+    """What is wrong with one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
+    if met.settings:
+        what = f"{met.person}: {PROJECT_CHANGED.what}: {', '.join(met.settings)}"
+        yield Finding("project changed", what, len(met.settings), PROJECT_CHANGED.do.format(push=met.push))
+    if met.set_back:
+        what = f"{met.person}: {SET_BACK.what}: {', '.join(met.set_back)}"
+        yield Finding("project set back", what, len(met.set_back), SET_BACK.do, last=max(met.set_back.values()))
+    copies: defaultdict[str | None, list[PulledTask]] = defaultdict(list)
+    for task in met.tasks:
+        copies[task.key].append(task)
+    strangers = sum(len(of_key) for key, of_key in copies.items() if key not in met.own)
+    if strangers:
+        yield Finding("strange tasks", f"{met.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do)
+    yield from _told("task changed", TASKS["task changed"], met, dict.fromkeys(met.changed, ""))
+    twice = {key: of_key for key, of_key in copies.items() if key in met.own and len(of_key) > 1}
+    which = "; ".join(_which(of_key) for of_key in twice.values())
+    yield from _told("task twice", TASKS["task twice"], met, dict.fromkeys(twice, ""), which=which)
+    yield from _told("task gone", TASKS["task gone"], met, dict.fromkeys(met.planned - copies.keys(), ""))
+    answers: dict[str, dict[str | None, str]] = {}
+    for key, of_key in copies.items():
+        if key is not None and key in met.own:
+            asked = met.own[key]
+            # A hidden repeat settles nothing, and may come after its pair was settled.
+            settled = adjudicated.get(asked.pair) if asked.occasion == 1 else None
+            for kind, day in _of_copies(key, of_key, met, settled).items():
+                answers.setdefault(kind, {})[key] = day
+    for kind, of_kind in ANSWERS.items():
+        yield from _told(kind, of_kind, met, answers.get(kind, {}))
+
+
+def fast_answers(met: Audited) -> dict[tuple[str, str], str]:
+    """The day of each answer that was given faster than anybody reads, by pair."""
+    found: dict[tuple[str, str], str] = {}
+    for task in met.tasks if met.graded else ():
+        for annotation in _given(task):
+            seconds = annotation.get("lead_time")
+            fast = isinstance(seconds, int | float) and seconds < FASTEST_SECONDS
+            if fast and task.key is not None and task.key in met.own:
+                pair = met.own[task.key].pair
+                found[pair] = max(found.get(pair, ""), _day(annotation))
+    return found
+
+
+def of_fast(person: str, fast: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
+    """One person's answers of `fast_answers`, in all their projects, where they are more than a slip."""
+    if len(fast) >= FAST_ANSWERS:
+        pairs = tuple(sorted(map(" ".join, fast)))
+        what = f"{person}: {len(fast)} {TOO_FAST.what}"
+        yield Finding("too fast", what, len(fast), TOO_FAST.do, pairs, max(fast.values()) or None)
+
+
+def _given(task: PulledTask) -> list[Payload]:
+    return [annotation for annotation in task.annotations if not annotation.get("was_cancelled")]
+
+
+def _which(copies: Sequence[PulledTask]) -> str:
+    """Which of the tasks of one pair to delete: an answer stays, and where there is none, the task that was first."""
+    in_order = sorted(copies, key=lambda task: task.task_id or 0)
+    answered = [task for task in in_order if _given(task)]
+    if len(answered) > 1:
+        numbers = " and ".join(str(task.task_id) for task in answered)
+        return f"one of {numbers}, which both have an answer, once the person has said which holds (the latest counts)"
+    stays = (answered or in_order)[0]
+    others = ", ".join(str(task.task_id) for task in in_order if task is not stays)
+    return f"task {others} (task {stays.task_id} has the answer)" if answered else f"task {others} (none has an answer)"
+
+
+def _of_copies(key: str, copies: Sequence[PulledTask], met: Audited, settled: str | None) -> dict[str, str]:
+    """Which of `ANSWERS` the tasks of one pair show, and the day of the last answer that shows it."""
+    kinds: dict[str, str] = {}
+    counted = met.counted.get(key, frozenset())
+    given = [_given(task) for task in copies]
+    if counted and not any(given) and key not in met.kept:
+        kinds["answer gone"] = ""
+    for of_task in given:
+        if len(of_task) > 1:
+            kinds["answered twice"] = max(map(_day, of_task))
+    for annotation in (one for of_task in given for one in of_task):
+        shows = []
+        if kind := _by_another(annotation, met, counted):
+            shows.append(kind)
+        if settled is not None and str(annotation.get("updated_at") or "") > settled:
+            shows.append("after adjudication")
+        for kind in shows:
+            kinds[kind] = max(kinds.get(kind, ""), _day(annotation))
+    return kinds
+
+
+def _by_another(annotation: Payload, met: Audited, counted: Collection[str]) -> str | None:
+    """Whether somebody else gave the answer, or changed it last."""
+    author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
+    if author not in met.accounts and not (author is None and str(annotation["id"]) in counted):
+        return "other account"
+    return "edited by another" if editor not in (None, author, *met.accounts) else None
+
+
+def _others(kind: str, met: Audited) -> str:
+    """Who gave these answers, or changed them last, in words."""
+    field = BY_OTHERS[kind]
+    accounts = {
+        id_of(annotation.get(field))
+        for task in met.tasks
+        if task.key is not None and task.key in met.own
+        for annotation in _given(task)
+        if _by_another(annotation, met, met.counted.get(task.key, frozenset())) == kind
+    }
+    whose = {met.people.get(one or 0, f"account {one}" if one else "an account that is gone") for one in accounts}
+    return f" (by {', '.join(sorted(whose))})"
+
+
+def _day(annotation: Payload) -> str:
+    return str(annotation.get("updated_at") or "")[:10]
+
+
+def _told(
+    kind: str, of_kind: Kind, met: Audited, days: Mapping[str | None, str], *, which: str = ""
+) -> Iterator[Finding]:
+    """days: by key, the day of what shows it; empty where none is known."""
+    known = {key: day for key, day in days.items() if key is not None and key in met.own}
+    pairs = tuple(sorted(" ".join(met.own[key].pair) for key in known))
+    if pairs:
+        whose = _others(kind, met) if kind in BY_OTHERS else ""
+        what = f"{met.person}: {len(pairs)} {of_kind.what}{whose}"
+        do = of_kind.do.format(push=met.push, which=which)
+        yield Finding(kind, what, len(pairs), do, pairs, max(known.values()) or None)

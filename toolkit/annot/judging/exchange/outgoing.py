@@ -1,0 +1,227 @@
+"""What a person is to find in their project, and the proof that it tells nothing else, before anything is sent."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.errors import InputError, LeakError
+from annot.base.records import Asked, Judgement, Paper, Query
+from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.judging.exchange.rounds import Part
+from annot.judging.exchange.server_projects import marker_of
+from annot.judging.planning.checking import follows
+from annot.labelstudio.controls import Screen
+from annot.labelstudio.screens import check_predictions, instructions_html
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.labelstudio.task_lint import lint_tasks, named_in
+from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
+from annot.pools.pooling import MANUAL
+from annot.store import people, pools, projects, trials
+from annot.store.database import Store
+from annot.store.queries import read_queries
+from annot.study import guidelines
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
+
+TITLE_LONGEST = 50
+FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training", "full-text": "full-text"}
+"""The page that comes before the general one on these screens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What one person is to find in their project, in their order."""
+
+    part: Part
+    assessor: str
+    label_config: str
+    instructions: str
+    tasks: Mapping[Asked, dict[str, Any]]
+    """By what each task asks."""
+    whole: Sequence[Asked] = ()
+    """The whole order, where these tasks are only the first of it."""
+    opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
+    """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
+
+
+def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
+    """The project that it goes to."""
+    name, part, person = ws.settings.collection.name, outgoing.part, outgoing.assessor
+    title = f"{name} · {part.title} · {person}"
+    if len(title) > TITLE_LONGEST:
+        title = f"{part.title} · {person}"
+    return ProjectSpec(
+        marker=marker_of(name, part.stored, person),
+        title=title,
+        description=f"{ws.settings.collection.title}. For {person} alone.",
+        label_config=outgoing.label_config,
+        instructions=outgoing.instructions,
+        color=part.color,
+    )
+
+
+def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) -> None:
+    """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
+    by_part: defaultdict[Part, list[Outgoing]] = defaultdict(list)
+    for outgoing in everything:
+        by_part[outgoing.part].append(outgoing)
+    for part, several in by_part.items():
+        with store.read() as session:
+            private = private_words(ws, session)
+            told, what = _not_to_be_known(ws, session, part)
+            sent = {
+                (project.assessor, asked)
+                for project in projects.read_projects(session, round="judge")
+                for asked in projects.read_tasks(session, project.project)
+            }
+        for outgoing in several:
+            tasks = list(outgoing.tasks.values())
+            lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
+            check_spec(spec_of(ws, outgoing), outgoing.assessor, private)
+            # A plan that grew has deeper papers further back: only what is sent together is mixed.
+            order = outgoing.whole or tuple(outgoing.tasks)
+            new = [asked for asked in order if part.stored != "judge" or (outgoing.assessor, asked) not in sent]
+            groups = defaultdict(list)
+            for asked in new:
+                if asked.occasion == 1 and asked.pair in told:
+                    group, value = told[asked.pair]
+                    groups[group].append(value)
+            if follows(groups.values()):
+                raise LeakError(
+                    f"the order of the tasks of {outgoing.assessor} tells {what}; nothing was sent",
+                    hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
+                    if part.stored == "judge"
+                    else "set another seed in annot.toml, and draw again",
+                )
+            check_predictions(outgoing.label_config, tasks)
+
+
+def private_words(ws: Workspace, session: Session) -> set[str]:
+    """Methods, pseudonyms and accounts: what no person may read of; but not the plain word for what a hand found."""
+    everyone = people.read_assessors(session)
+    drawn = {method for pool in pools.read_pools(session).values() for method in pool.methods} - {MANUAL}
+    words = {*ws.settings.pool.methods, *drawn, *(person.assessor for person in everyone)}
+    return words | {person.account for person in everyone if person.account is not None}
+
+
+def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None:
+    """Raise LeakError where title or description of a person's project names somebody else, an account or a method.
+
+    A method whose name is a plain word may stand there: a collection may be called after it.
+    """
+    words = [word for word in private if word != person and ("@" in word or not word.isalpha())]
+    shown = {"title": spec.title, "description": spec.description}
+    faults = [
+        f"{person}: the project's {name} names {word!r}"
+        for name, text in shown.items()
+        for word in named_in(text, words)
+    ]
+    if faults:
+        raise LeakError("the project would tell; nothing was sent", faults=faults, hint="change [collection]")
+
+
+def _not_to_be_known(
+    ws: Workspace, session: Session, part: Part
+) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
+    """What the order of a round must not follow: of each pair its group and its value, and what that is in words.
+
+    Disputes stand by their gap, and pairs that are looked at again with their grade have nothing to hide.
+    """
+    if part.stored == "judge":
+        drawn = pools.documents_by_query(session)
+        return {
+            (query_id, doc_id): (query_id, place)
+            for query_id, docs in drawn.items()
+            for place, doc_id in enumerate(docs)
+        }, "in which order the pool was drawn"
+    if part.stored == "train":
+        facets = {query.query_id: query.facet for query in read_queries(session)}
+        return {one.pair: (facets[one.query_id], one.grade) for one in trials.read_gold(session)}, "the gold grades"
+    if part.round == "substudy":
+        decisions = outcome_of(session, ws.settings).decisions
+        return {one.pair: (one.query_id, one.grade) for one in decisions}, "the final grades"
+    return {}, ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMaterial:
+    """What tasks are made of: queries, labelled papers of the planned pairs, and the guidelines of their facets."""
+
+    queries: Mapping[str, Query]
+    papers: Mapping[str, Paper]
+    guidelines: Mapping[str, guidelines.Guidelines]
+
+
+def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> TaskMaterial:
+    """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus,
+    and InputError for labels that are not those of the study."""
+    with store.read() as session:
+        queries = {query.query_id: query for query in read_queries(session)}
+        ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
+        found = papers_of(ws, ids)
+        labels = labels_of(session, ids)
+    check_labels(ws, labels)
+    papers = {paper_id: replace(paper, labels=labels[paper_id]) for paper_id, paper in found.items()}
+    facets = sorted({queries[query_id].facet for query_id, _ in pairs})
+    return TaskMaterial(queries, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+
+
+def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
+    """Raise InputError when sentences have labels that are not those of the study. labels: by paper."""
+    if others := sorted({label for own in labels.values() for label in own}.difference(ws.settings.labels.names)):
+        raise InputError(
+            f"sentences are labelled {', '.join(others)}, but the labels of the study are "
+            f"{', '.join(ws.settings.labels.names)}",
+            hint="label the corpus again with `annot facets`, or change [labels] in annot.toml",
+        )
+
+
+def tasks_of(
+    ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked], *, more: bool = False
+) -> dict[Asked, dict[str, Any]]:
+    """The judging tasks of a person's sequence, in its order; each tells where it stands, in all and in its query.
+
+    The last says that it is the last for now, unless others follow that are counted apart (`more`).
+    """
+    sizes = Counter(asked.query_id for asked in sequence)
+    numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
+    seen: Counter[str] = Counter()
+    tasks = {}
+    # In the order of the labels, whatever order the facet names them in.
+    facet_labels = {
+        facet: [label for label in ws.settings.labels.names if label in (own or (label,))]
+        for facet, own in ws.settings.facets.items()
+    }
+    for position, asked in enumerate(sequence, start=1):
+        query = material.queries[asked.query_id]
+        seen[query.query_id] += 1
+        within = f"candidate {seen[query.query_id]} of {sizes[query.query_id]}"
+        place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
+        tasks[asked] = judge_task(
+            asked=asked,
+            query=query,
+            query_paper=material.papers[query.paper_id],
+            candidate=material.papers[asked.doc_id],
+            facet_help=material.guidelines[query.facet].definition,
+            facet_labels=facet_labels[query.facet],
+            progress=f"{place} · query {numbers[query.query_id]}, {within}",
+        )
+    return tasks
+
+
+def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen) -> str:
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
+    names = [FIRST[screen], "general"] if screen in FIRST else ["general"]
+    pages = [guidelines.page(ws, name) for name in names] + [one.text for one in material.guidelines.values()]
+    return instructions_html(
+        pages,
+        scale_names=ws.settings.scale.names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        screen=screen,
+    )

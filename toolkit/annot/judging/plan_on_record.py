@@ -1,0 +1,136 @@
+"""The plan on record: in the database and as the file that is hashed, and whether it is sound."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.base.errors import MissingInput
+from annot.base.records import Assignment
+from annot.judging.planning.checking import Overlap, faults_of, overlaps
+from annot.judging.planning.drawing import plan_lines
+from annot.judging.rounds.adjudication import adjudicators_of
+from annot.store import people, pools, projects, runs
+from annot.store.database import open_store
+from annot.study.outcome import answered_of
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+
+PLAN_FILE = "plan.jsonl"
+MANIFEST_FILE = "plan.manifest.json"
+
+
+def plan_sha256(assignments: Iterable[Assignment]) -> str:
+    """The hash by which a plan is known: that of its file."""
+    return hashlib.sha256(plan_lines(assignments).encode()).hexdigest()
+
+
+def record_plan(
+    ws: Workspace,
+    session: Session,
+    assignments: Iterable[Assignment],
+    *,
+    handed_on: Iterable[Assignment] = (),
+    dropped: Collection[tuple[str, str]] = (),
+    per_pair: int | None = None,
+) -> str:
+    """Make these assignments the plan in the database; its hash.
+
+    handed_on: as `people.replace_plan` has it; of these, the pairs that nobody has now are still to be judged, but for
+    those `dropped`. per_pair: how many judgements a pair is to have; None takes what is on record.
+    """
+    assignments, handed_on = tuple(assignments), tuple(handed_on)
+    digest = plan_sha256(assignments)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    before = people.read_plan(session)
+    if before is not None and per_pair is None:
+        per_pair = before.per_pair
+    vacant = {*(before.vacant if before else ()), *(one.pair for one in handed_on)}
+    vacant -= {*dropped, *(one.pair for one in assignments)}
+    plan = people.Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
+    people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
+    return digest
+
+
+def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
+    """Write the plan's file and its manifest; without assignments, remove them."""
+    path, manifest = ws.pools / PLAN_FILE, ws.pools / MANIFEST_FILE
+    assignments = tuple(assignments)
+    if not assignments:
+        for stale in (path, manifest):
+            stale.unlink(missing_ok=True)
+        return
+    write_file(path, plan_lines(assignments))
+    drawn = ws.pools / "manifest.json"
+    inputs = {"pools/manifest.json": sha256_of(drawn)} if drawn.is_file() else {}
+    judging = ws.settings.judging
+    facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
+    write_manifest(manifest, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCheck:
+    """What was found of the plan."""
+
+    pairs: int
+    assignments: int
+    sha256: str
+    overlaps: tuple[Overlap, ...]
+    unplanned: int
+    """Pairs of the pools that nobody has."""
+    to_withdraw: int
+    """Unanswered tasks on the server for people who do not have the pairs any more."""
+    faults: tuple[str, ...]
+
+
+def check(ws: Workspace) -> PlanCheck:
+    """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        plan, recorded = people.read_assignments(session), people.read_plan(session)
+        if not plan or recorded is None:
+            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+        documents = pools.documents_by_query(session)
+        everyone = people.read_assessors(session)
+        answered = answered_of(session)
+        settling = adjudicators_of(session)
+        sent = projects.read_sent(session)
+        imported = runs.judgements_imported(session)
+    faults = faults_of(
+        plan,
+        documents=documents,
+        per_pair=recorded.per_pair,
+        left={person.assessor for person in everyone if person.left_on is not None},
+        answered=answered,
+        settling=settling,
+        may_assess=ws.settings.adjudication.adjudicator_may_assess,
+    )
+    # An imported plan is what a file of judgements had; it has no file of its own.
+    in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
+    planned = {one.pair for one in plan}
+    have = {(one.assessor, one.asked) for one in plan}
+    return PlanCheck(
+        pairs=len(planned),
+        assignments=len(plan),
+        sha256=recorded.sha256,
+        overlaps=overlaps(plan, sorted({one.assessor for one in plan})),
+        unplanned=sum((query_id, doc_id) not in planned for query_id in documents for doc_id in documents[query_id]),
+        to_withdraw=sum(
+            (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
+        ),
+        faults=(*faults, *in_file),
+    )
+
+
+def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
+    path = ws.pools / PLAN_FILE
+    again = "`annot plan` writes it again"
+    if recorded != reckoned:
+        return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
+    if not path.is_file():
+        return (f"{path}: not there; {again}",)
+    if sha256_of(path) != recorded:
+        return (f"{path}: the hash is {sha256_of(path)[:12]}, expected {recorded[:12]}; {again}",)
+    return ()

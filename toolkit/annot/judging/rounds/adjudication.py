@@ -1,0 +1,213 @@
+"""Adjudication: the pairs in dispute to the adjudicators, and their decisions back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sqlmodel import Session
+
+from annot.base.errors import MissingInput
+from annot.base.records import Adjudication, Asked, Source
+from annot.base.templating import counted
+from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.recording import Recorded, record_counting, sourced
+from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
+from annot.judging.exchange.sending import Pushed
+from annot.labelstudio.annotations import Reading
+from annot.labelstudio.tasks import adjudicate_task
+from annot.store import adjudications, people, projects
+from annot.store.database import Store
+from annot.store.projects import Project
+from annot.study import guidelines
+from annot.study.adjudication import (
+    WIDE,
+    Pair,
+    assign_adjudicators,
+    queue,
+    shown_assessors,
+    shown_order,
+    unexplained_of,
+)
+from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.study.workspace import Workspace
+
+PART = PARTS["adjudicate"]
+
+
+class AdjudicationRound(Round):
+    """Pairs in dispute, one adjudicator each; pairs that agree are settled without a person."""
+
+    name = "adjudication"
+    parts = (PART,)
+    person = "adjudicator"
+    answer = "decision"
+    wishes = frozenset({"accept_deletions"})
+    hint = "send the disputes with `annot push adjudication`"
+    noted_as = "push adjudication"
+
+    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+        """Every pair in dispute, in the order of its gap."""
+        with store.read() as session:
+            outcome = outcome_of(session, ws.settings)
+        if not outcome.judgements:
+            raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+        outgoing = outgoing_of(ws, store)
+        return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing))
+
+    def after_sending(self, pushed: Pushed) -> Pushed:
+        """With a note on tasks that ended."""
+        withdrawn = (
+            f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
+            for one in pushed.projects
+            if one.withdrawn
+        )
+        return replace(pushed, notes=(*pushed.notes, *withdrawn))
+
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+        """Every annotation a decision."""
+        with store.read() as session:
+            planned = assessors_by_pair(people.read_assignments(session))
+            assigned = len(projects.read_tasks(session, collected.project.project))
+        return record_counting(
+            store,
+            collected,
+            partial(_sourced, ws, planned=planned),
+            assigned=assigned,
+            what=self.answer,
+            accept_deletions=wishes.accept_deletions,
+        )
+
+    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+        """What the adjudicators left out, and how many disputes they have still to settle."""
+        with store.read() as session:
+            outcome = outcome_of(session, ws.settings)
+            return Afterwards(list(_unexplained(outcome)), _open(session, outcome))
+
+    def still_open(self, ws: Workspace, store: Store) -> int:
+        """Disputes that an adjudicator has as a task and has not settled."""
+        with store.read() as session:
+            return _open(session, outcome_of(session, ws.settings))
+
+
+def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
+    """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
+
+    Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
+    ones are withdrawn. A pair that one could not judge, and that nobody else may settle, is in none.
+    """
+    with store.read() as session:
+        outcome = outcome_of(session, ws.settings)
+        everyone = people.read_assessors(session)
+        left = {person.assessor for person in everyone if person.left_on is not None}
+        adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
+        sent = [
+            (project.assessor, asked.pair)
+            for project in projects.read_projects(session, round="adjudicate")
+            for asked in projects.read_tasks(session, project.project)
+        ]
+    sent_before = {person for person, _ in sent}
+    # Who settled a pair keeps it; so does, of those who were sent it, the first.
+    passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
+    gone_on = {pair: {*left, *names} for pair, names in passed_on.items()}
+    current = {pair: person for person, pair in reversed(sent) if person not in gone_on.get(pair, left)}
+    current |= {pair: said[-1].adjudicator for pair, said in outcome.unjudgeable.items()}
+    current |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
+    disputes = outcome.settlement.disputed
+    if not disputes and not sent_before:
+        return []
+    given = assign_adjudicators(
+        disputes,
+        adjudicators,
+        may_assess=ws.settings.adjudication.adjudicator_may_assess,
+        seed=ws.settings.seed,
+        standing=current,
+        passed_on=passed_on,
+    )
+    disputes = tuple(one for one in disputes if one.pair in given)
+    hidden = ws.settings.adjudication.ratings == "hidden"
+    material = material_of(ws, store, {one.pair for one in disputes})
+    screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
+    found: list[Outgoing] = []
+    for person in sorted({given[one.pair] for one in disputes} | sent_before):
+        mine = [one for one in queue(disputes) if given[one.pair] == person]
+        # A pair that came back to an assessor after it was settled is another task: the first one keeps its answer.
+        asked_of = {one.pair: Asked(*one.pair, 1 + outcome.reopened.get(one.pair, 0)) for one in mine}
+        tasks = tasks_of(ws, material, list(asked_of.values()))
+        opinions = {} if hidden else {asked_of[one.pair]: shown_order(one, seed=ws.settings.seed) for one in mine}
+        tasks |= {
+            asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
+            for asked, said in opinions.items()
+        }
+        found.append(Outgoing(PART, person, screen, instructions, tasks, opinions=opinions))
+    return found
+
+
+def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
+    """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in adjudications.read_adjudications(session):
+        if not one.flags:
+            found.setdefault(one.pair, set()).add(one.adjudicator)
+    for project in projects.read_projects(session, round="adjudicate"):
+        for asked in projects.read_tasks(session, project.project):
+            found.setdefault(asked.pair, set()).add(project.assessor)
+    return found
+
+
+def _open(session: Session, outcome: Outcome) -> int:
+    sent = {
+        asked.pair
+        for project in projects.read_projects(session, round="adjudicate")
+        for asked in projects.read_tasks(session, project.project)
+    }
+    return len(sent.intersection(outcome.open))
+
+
+def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:
+    """Which pairs wait, and for what."""
+    if outcome.incomplete:
+        yield f"{len(outcome.incomplete)} pair(s) have fewer judgements than planned; they wait"
+    given = {asked.pair for one in outgoing for asked in one.tasks}
+    if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
+        yield (
+            f"{len(waiting)} pair(s) that one could not judge wait for another adjudicator, and nobody is left: "
+            "`annot assessor add --adjudicator`, or set adjudication.cannot_judge"
+        )
+    if not outcome.settlement.disputed:
+        yield "nothing is in dispute"
+
+
+def _unexplained(outcome: Outcome) -> Iterator[str]:
+    """A word for the lead where an adjudicator left out what the release publishes."""
+    found = unexplained_of(outcome.adjudications, outcome.standing)
+    missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
+    if told := " and ".join(f"{count} {what}" for count, what in missing if count):
+        yield (
+            f"of {counted(found.pairs, 'pair')} overruled, or with grades {WIDE} or more apart, {told}; an adjudicator "
+            "can go back and add it"
+        )
+
+
+def _sourced(
+    ws: Workspace, reading: Reading, project: Project, *, planned: Mapping[Pair, tuple[str, ...]]
+) -> adjudications.SourcedAdjudication:
+    assessors = planned.get(reading.asked.pair, ())
+    policy = ws.settings.adjudication.ratings
+    shown = shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+    decided = Adjudication(
+        *reading.asked.pair,
+        project.assessor,
+        reading.grade,
+        policy,
+        shown,
+        cannot_judge=reading.cannot_judge,
+        reason=reading.settled_by,
+        comment=reading.comment,
+        judged_at=reading.created_at,
+        lead_time=reading.lead_time,
+        flags=reading.flags,
+    )
+    return sourced(decided, reading, project, source=Source.LABEL_STUDIO)

@@ -1,0 +1,273 @@
+"""Labels: the sentence labels of the query papers to people who correct them, and their corrections back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from annot.base.errors import InputError, MissingInput, StudioError
+from annot.base.names import check_name
+from annot.base.records import Asked, Paper, Query, Source
+from annot.base.templating import counted
+from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.corpus.facets.query_sentences import facet_sentences
+from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing
+from annot.judging.exchange.recording import PulledProject, Recorded
+from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
+from annot.judging.exchange.sending import accounts_on
+from annot.judging.exchange.server_projects import locate, marker_of
+from annot.judging.exchange.servers import isolated, on_servers, people_with_servers, unreachable_finding
+from annot.labelstudio import controls
+from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.screens import label_instructions_html
+from annot.labelstudio.studio_records import Payload
+from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
+from annot.store import people, projects
+from annot.store.database import Store
+from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
+from annot.store.queries import put_queries, read_queries
+from annot.study import guidelines
+from annot.study.workspace import Workspace
+
+PART = PARTS["labels"]
+
+
+@dataclass(frozen=True, slots=True)
+class PulledLabels(PulledProject):
+    """What one person has corrected: `assigned` are abstracts, and `judged` those with a new correction."""
+
+    sentences: int = 0
+    """Sentences whose label is another one now."""
+    queries: int = 0
+    """Queries that are other sentences now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person made of one paper."""
+
+    paper: Paper
+    """With the labels as corrected; without labels where the correction is not taken."""
+    changed: int
+    queries: tuple[Query, ...]
+    """The queries of the paper that change, as they are to be."""
+    notes: tuple[str, ...]
+    made_at: str
+    """By the server's clock."""
+
+
+class LabelsRound(Round):
+    """Each query paper to one of the people named; a paper that somebody has stays with them."""
+
+    name = "labels"
+    parts = (PART,)
+    person = "person"
+    wishes = frozenset({"assessor", "dry_run"})
+    hint = "send them with `annot push labels --assessor NAME`"
+
+    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+        """Every query paper, spread over those named.
+
+        Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
+        """
+        names = wishes.assessor
+        if not names:
+            raise InputError("who corrects the labels: nobody is named", hint="`annot push labels --assessor NAME`")
+        papers, everyone = _material(ws, store)
+        for name in names:
+            check_name(name, everyone, what="assessor")
+        if not papers:
+            raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
+        screen = guidelines.screen(ws, "facets")
+        instructions = label_instructions_html(guidelines.page(ws, "labels"), labels=ws.settings.labels.names)
+        tasks = {
+            Asked(paper_id, LABELS_SHOWN): facets_task(
+                pair_key(paper_id, LABELS_SHOWN), paper, progress=f"{number} of {len(papers)}"
+            )
+            for number, (paper_id, paper) in enumerate(papers.items(), start=1)
+        }
+
+        def spread(given: Mapping[Asked, str]) -> list[Outgoing]:
+            whose = _spread(given, tasks, names)
+            return [
+                Outgoing(
+                    *(PART, name, screen, instructions),
+                    {asked: tasks[asked] for asked, person in whose.items() if person == name},
+                )
+                for name in names
+            ]
+
+        check_outgoing(ws, store, spread({}))
+        return Prepared(spread({} if dry_run else _given(ws, store, everyone, names, tasks)), checked=True)
+
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+        """The latest answer to each paper as its labels, and the sentences of its queries."""
+        name = collected.project.assessor
+        papers, _ = _material(ws, store)
+        queries, sent = _queries(store)
+        made_at = _made_at(store, papers)
+        given = [one for one in collected.found if SKIPPED not in one.flags]
+        own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.flags)]
+        notes = [*collected.notes]
+        if len(own) < len(given):
+            notes.append(f"{name}: {len(given) - len(own)} answer(s) of another account are not taken")
+        latest = {}
+        for one in sorted(own, key=lambda one: (one.changed_at or "", one.payload["id"])):
+            latest[one.asked] = one.payload
+        corrections = []
+        for asked, answer in sorted(latest.items()):
+            paper = papers[asked.query_id]
+            last = made_at.get(paper.paper_id)
+            if last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
+                notes.append(f"{paper.paper_id}: {name}'s correction is older than the one on record, which holds")
+            else:
+                corrections.append(correction_of(ws, paper, answer, queries, sent))
+        if corrections and not wishes.dry_run:
+            taken = [one for one in corrections if one.paper.labels is not None]
+            with store.begin() as session:
+                put_corrections(
+                    session,
+                    (
+                        FacetLabels(one.paper.paper_id, one.paper.labels or (), Source.CORRECTED, one.made_at)
+                        for one in taken
+                    ),
+                )
+                put_queries(session, [query for one in corrections for query in one.queries])
+        row = PulledLabels(
+            *(name, collected.tasks, len(corrections), 0, 0, len(given) - len(own), 0, PART.title),
+            sentences=sum(one.changed for one in corrections),
+            queries=sum(len(one.queries) for one in corrections),
+        )
+        return Recorded(row, [*notes, *(note for one in corrections for note in one.notes)])
+
+
+def correction_of(
+    ws: Workspace, paper: Paper, answer: Payload, queries: dict[str, list[Query]], sent: set[str]
+) -> Correction:
+    """What the answer makes of the paper and of its queries.
+
+    The sentences of a query follow the labels, unless a person had chosen them by number. What was sent to be judged
+    stays as it was sent: assessors who see other sentences than their colleagues judge another query.
+    """
+    before = paper.labels or ()
+    labels, without = _corrected(before, answer, ws.settings.labels.names)
+    changed = sum(one != other for one, other in zip(before, labels, strict=True))
+    if changed and paper.paper_id in sent:
+        note = f"{paper.paper_id}: {counted(changed, 'correction')} not taken, since its queries had been sent already"
+        return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
+    follow, notes = [], []
+    if gone := [at for at in without if paper.sentences[at].strip()]:
+        kept = ", ".join(f"sentence {at + 1} ({before[at]})" for at in gone)
+        what = f"the label of {counted(len(gone), 'sentence')} was taken away; the earlier one counts"
+        notes.append(f"{paper.paper_id}: {what}: {kept}")
+    for query in queries.get(paper.paper_id, ()):
+        if query.facet not in ws.settings.facets:
+            continue
+        found = facet_sentences(labels, query.facet, facets=ws.settings.facets)
+        if query.sentences == found or query.sentences != facet_sentences(
+            before, query.facet, facets=ws.settings.facets
+        ):
+            continue
+        if found:
+            follow.append(replace(query, sentences=found))
+        else:
+            notes.append(f"{query.query_id}: no sentence has its facet now; its sentences stay as they were")
+    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes), answer["updated_at"])
+
+
+def _corrected(before: Sequence[str], answer: Payload, known: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The label of each sentence: as answered, or as it was if the answer has none; and the numbers of those without.
+
+    A sentence that the answer gives a label which is not known is among those without.
+    """
+    labels, without = list(before), set(range(len(before)))
+    for region in answer.get("result", ()):
+        side, _, number = str(region.get("id", "")).partition("-")
+        given = (region.get("value") or {}).get("labels") or []
+        if region.get("from_name") != controls.SENTENCE_LABEL or side != "query" or not number.isdigit():
+            continue
+        if len(given) == 1 and given[0] in known and int(number) < len(labels):
+            labels[int(number)] = given[0]
+            without.discard(int(number))
+    return tuple(labels), tuple(sorted(without))
+
+
+def _material(ws: Workspace, store: Store) -> tuple[dict[str, Paper], list[str]]:
+    """The query papers with their labels, by id, and everybody."""
+    with store.read() as session:
+        ids = sorted({query.paper_id for query in read_queries(session)})
+        labels = labels_of(session, ids)
+        everyone = [person.assessor for person in people.read_assessors(session)]
+    check_labels(ws, labels)
+    found = papers_of(ws, ids)
+    return {paper_id: replace(found[paper_id], labels=labels[paper_id]) for paper_id in ids}, everyone
+
+
+def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
+    """The queries of each paper, and the papers of which some query was sent to be judged."""
+    with store.read() as session:
+        queries: dict[str, list[Query]] = {}
+        for query in read_queries(session):
+            queries.setdefault(query.paper_id, []).append(query)
+        asked = {
+            asked.query_id
+            for project in projects.read_projects(session)
+            for asked in projects.read_tasks(session, project.project)
+        }
+    sent = {paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)}
+    return queries, sent
+
+
+def _made_at(store: Store, papers: Iterable[str]) -> dict[str, datetime]:
+    """When the corrections on record were made, as far as that is known."""
+    with store.read() as session:
+        return {
+            one.paper_id: datetime.fromisoformat(one.corrected_at)
+            for one in read_labels(session, papers)
+            if one.corrected_at is not None
+        }
+
+
+def _given(
+    ws: Workspace, store: Store, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[Asked, Any]
+) -> dict[Asked, str]:
+    """Who has which papers already. Raises StudioError where a server cannot be asked: nobody knows then."""
+    keys = {pair_key(*asked): asked for asked in tasks}
+    given: dict[Asked, str] = {}
+
+    def look(gateway: Gateway, here: Sequence[str]) -> None:
+        _, faults = accounts_on(store, gateway, [name for name in names if name in here])
+        if faults:
+            raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+        server = gateway.identity()
+        with store.read() as session:
+            known = [one for one in projects.read_projects(session, round="labels") if one.server == server]
+        for project in known:
+            marker = marker_of(ws.settings.collection.name, "labels", project.assessor)
+            there = locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
+            listed = gateway.tasks_of(there.project_id) if there is not None else ()
+            given.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
+
+    # In mode `server` somebody without a server has none.
+    with_server = people_with_servers(ws)
+    asked = [name for name in everyone if name in names or name in with_server or not isolated(ws)]
+    unreachable = unreachable_finding(on_servers(ws, store, asked, look), "annot push labels")
+    if unreachable is not None:
+        raise StudioError(unreachable.message, faults=unreachable.faults, hint=unreachable.hint)
+    return given
+
+
+def _spread(given: Mapping[Asked, str], tasks: Iterable[Asked], names: Sequence[str]) -> dict[Asked, str]:
+    """Who gets which paper: one that nobody has goes to whoever of those named has fewest."""
+    whose = dict(given)
+    load = Counter(given.values())
+    for asked in tasks:
+        if asked not in whose:
+            whose[asked] = min(names, key=lambda person: (load[person], names.index(person)))
+            load[whose[asked]] += 1
+    return whose

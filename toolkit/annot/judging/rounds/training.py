@@ -1,0 +1,161 @@
+"""Training: gold pairs judged batch by batch, looked at again with the gold grade and why, and who has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.errors import MissingInput
+from annot.base.names import check_name
+from annot.base.records import Asked, Judgement
+from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.recording import Recorded, record_beside
+from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
+from annot.judging.trial_answers import (
+    FEEDBACK,
+    HIDDEN,
+    TOO_LATE,
+    TRAIN,
+    by_person,
+    current_answers,
+    on_record,
+    training_of,
+)
+from annot.judging.trials.training import Pair, assigned, batches_of, sequence_of
+from annot.labelstudio.annotations import Reading
+from annot.labelstudio.tasks import feedback_task
+from annot.store import people, trials
+from annot.store.database import Store
+from annot.store.queries import read_queries
+from annot.store.trials import Gold
+from annot.study import guidelines
+from annot.study.workspace import Workspace
+
+JUDGED, LOOKED_AT = PARTS[TRAIN], PARTS[FEEDBACK]
+
+
+class TrainingRound(Round):
+    """The next batch to all whose last one is answered, and the answered ones again with the gold grade."""
+
+    name = "training"
+    parts = (JUDGED, LOOKED_AT)
+    wishes = frozenset({"assessor"})
+    hint = "send the first batch with `annot push training`"
+
+    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+        """Those named, or all who assess.
+
+        A gold pair that the plan gives to an assessor is not sent to them: the gold grade would be known before the
+        pair is judged.
+        """
+        notes: list[str] = []
+        with store.read() as session:
+            golden = {one.pair: one for one in trials.read_gold(session)}
+            facet_of = {query.query_id: query.facet for query in read_queries(session)}
+            everyone = [person for person in people.read_assessors(session) if person.left_on is None]
+            answers = by_person(current_answers(session, TRAIN))
+            hidden = trials.read_assignments(session, HIDDEN)
+            planned = by_person([*people.read_assignments(session), *hidden])
+            given = by_person(trials.read_assignments(session, TRAIN))
+        if not golden:
+            raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
+        for name in wishes.assessor:
+            check_name(name, [person.assessor for person in everyone], what="assessor")
+        in_training = wishes.assessor or [person.assessor for person in everyone if not person.adjudicator]
+        sequences: dict[str, tuple[Pair, ...]] = {}
+        for name in sorted({*in_training, *given}):
+            mine = [pair for pair in given.get(name, {}) if pair in golden]
+            free = [pair for pair in golden if pair in mine or pair not in planned.get(name, {})]
+            if len(free) < len(golden):
+                notes.append(f"{name}: {len(golden) - len(free)} gold pair(s) left out, which the plan gives to {name}")
+            sequence = sequence_of(name, free, facet_of, mine, facets=list(ws.settings.facets), seed=ws.settings.seed)
+            if sequence:
+                sequences[name] = sequence
+        if not dry_run:
+            with store.begin() as session:
+                rows = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
+                trials.replace_assignments(session, TRAIN, rows)
+        present = {person.assessor for person in everyone}
+        still_here = {name: sequence for name, sequence in sequences.items() if name in present}
+        return Prepared(_outgoing(ws, store, still_here, golden, facet_of, answers), notes)
+
+    def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
+        """Which gold grades can be seen: from now on an answer that changes has come too late."""
+        for one in outgoing:
+            if one.part == LOOKED_AT:
+                shown = sorted(asked.pair for asked in one.tasks)
+                trials.put_trial(session, f"{FEEDBACK}/{one.assessor}", {"pairs": shown})
+
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+        """Every annotation an answer, kept apart where it came too late."""
+        if collected.project.round == FEEDBACK:
+            return record_beside(store, collected)
+        return record_beside(store, collected, partial(_in_time, collected.project.assessor))
+
+    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+        """Note down who has passed."""
+        notes = []
+        with store.begin() as session:
+            for trained in training_of(ws, session):
+                trials.put_trial(session, f"{TRAIN}/{trained.assessor}", on_record(trained))
+                if trained.changed_too_late:
+                    notes.append(
+                        f"{trained.assessor}: {trained.changed_too_late} answer(s) changed after the gold grade was "
+                        "shown; the earlier ones count"
+                    )
+        return Afterwards(notes)
+
+
+def _outgoing(
+    ws: Workspace,
+    store: Store,
+    sequences: Mapping[str, Sequence[Pair]],
+    golden: Mapping[Pair, Gold],
+    facet_of: Mapping[str, str],
+    answers: Mapping[str, Mapping[Pair, Judgement]],
+) -> list[Outgoing]:
+    """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
+    material = material_of(ws, store, set(golden))
+    judging: list[Outgoing] = []
+    again: list[Outgoing] = []
+    for name, sequence in sequences.items():
+        tasks = tasks_of(ws, material, [Asked(*pair) for pair in sequence])
+        done = {Asked(*pair): one for pair, one in answers.get(name, {}).items() if one.counts}
+        sent: dict[Asked, dict[str, Any]] = {}
+        shown: dict[Asked, dict[str, Any]] = {}
+        for batch in batches_of(sequence, facet_of):
+            own = {Asked(*pair): tasks[Asked(*pair)] for pair in batch}
+            sent |= own
+            if not own.keys() <= done.keys():
+                break
+            for asked, task in own.items():
+                gold = golden[asked.pair]
+                shown[asked] = feedback_task(
+                    task, done[asked], gold=gold.grade, why=gold.why, scale_names=ws.settings.scale.names
+                )
+        before = instructions_of(ws, material, screen="judge")
+        judging.append(Outgoing(JUDGED, name, guidelines.screen(ws), before, sent, whole=tuple(tasks)))
+        if shown:
+            before = instructions_of(ws, material, screen="feedback")
+            again.append(Outgoing(LOOKED_AT, name, guidelines.screen(ws, "feedback"), before, shown))
+    return [*judging, *again]
+
+
+def _in_time(name: str, session: Session) -> Callable[[Reading], str]:
+    """An answer that was there when its gold grade could be seen stays; another one in its place is too late."""
+    facts = trials.read_trial(session, f"{FEEDBACK}/{name}") or {"pairs": []}
+    shown = {tuple(pair) for pair in facts["pairs"]}
+    before = by_person(current_answers(session, TRAIN)).get(name, {})
+
+    def source(found: Reading) -> str:
+        earlier = before.get(found.asked.pair)
+        if found.asked.pair not in shown or earlier is None:
+            return TRAIN
+        same = (earlier.grade, earlier.cannot_judge, earlier.flags)
+        return TRAIN if same == (found.grade, found.cannot_judge, found.flags) else TOO_LATE
+
+    return source

@@ -1,0 +1,129 @@
+"""What is looked at in runs beside their measures.
+
+Where a run goes wrong: irrelevant documents near its top, relevant ones far down (CSFCube, Appendix G). The runs of the
+methods that drew the pools, and the others: is the collection fair to a method that came later? CSFCube (section 5,
+Reusability) compares them so: where runs of other methods do as well, pools show no serious bias. One run on the facets
+of the same paper (CSFCube, Figure 3): who does well on one may do badly on another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from annot.base.records import Qrel, ScoredDoc
+from annot.pools.pooling import CITED
+
+Error = Literal["irrelevant near the top", "relevant far down"]
+NEAR_TOP: Final = "irrelevant near the top"
+FAR_DOWN: Final = "relevant far down"
+ONE_IN = 5
+"""Near the top is the first fifth of the ranking, where NDCG%20 looks; far down is its lower half."""
+
+
+class ErrorCase(NamedTuple):
+    """One document that a run ranks far from where its grade belongs."""
+
+    run: str
+    query_id: str
+    doc_id: str
+    error: Error
+    grade: int
+    rank: int | None
+    """From 1; None where the run leaves a relevant document out."""
+
+
+def error_cases(
+    runs: Mapping[str, Mapping[str, Sequence[ScoredDoc]]], qrels: Iterable[Qrel], *, relevant_from: int
+) -> tuple[ErrorCase, ...]:
+    """The cases of each run on each query that it ranks, worst first: those near the top, then those far down.
+
+    Near the top: grade 0 in the first fifth (rounded down) of the documents it ranks. Far down: grade `relevant_from`
+    or higher in the lower half, or left out. An unjudged document is neither.
+    """
+    graded: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, grade in qrels:
+        graded.setdefault(query_id, {})[doc_id] = grade
+    return tuple(
+        case
+        for run, rankings in runs.items()
+        for query_id, grades in sorted(graded.items())
+        if rankings.get(query_id)
+        for case in _cases(run, query_id, rankings[query_id], grades, relevant_from)
+    )
+
+
+def _cases(
+    run: str, query_id: str, ranking: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
+) -> list[ErrorCase]:
+    n = len(ranking)
+    ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
+    near_top = [
+        ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
+        for doc in ranking[: n // ONE_IN]
+        if grades.get(doc.doc_id) == 0
+    ]
+    far_down = [
+        ErrorCase(run, query_id, doc_id, FAR_DOWN, grade, ranks.get(doc_id))
+        for doc_id, grade in grades.items()
+        if grade >= relevant_from and 2 * ranks.get(doc_id, n + 1) > n + 1
+    ]
+    return near_top + sorted(far_down, key=lambda case: (-(case.rank or n + 1), -case.grade, case.doc_id))
+
+
+VIEWS = ("title_", "abs_", "fabs_", "whole_")
+"""Which text a method looks at; the same method on another text counts as the same."""
+
+
+class BestOfEach(NamedTuple):
+    """The best run of a method that drew the pools, and the best of any other; None where there is none."""
+
+    pooled: str | None
+    other: str | None
+
+
+def method_in_pool(run: str, methods: Iterable[str]) -> str | None:
+    """The first pooling method that the run is of, by its tag, with any view of the text; None where none is.
+
+    >>> method_in_pool("fabs_tfidf", ["title_tfidf", "specter"]), method_in_pool("fabs_bm25", ["title_tfidf"])
+    ('title_tfidf', None)
+    """
+    return next((method for method in methods if method != CITED and _bare(method) == _bare(run)), None)
+
+
+def best_of_each(means: Mapping[str, float], methods: Iterable[str]) -> BestOfEach:
+    """means: of each run. Of equal ones the first by name."""
+    drew = tuple(methods)
+    order = sorted(means, key=lambda run: (-means[run], run))
+    pooled = [run for run in order if method_in_pool(run, drew)]
+    others = [run for run in order if run not in pooled]
+    return BestOfEach(next(iter(pooled), None), next(iter(others), None))
+
+
+def _bare(name: str) -> str:
+    name = name.casefold()
+    return next((name.removeprefix(view) for view in VIEWS if name.startswith(view)), name)
+
+
+class OnFacets(NamedTuple):
+    """What a run reaches on the facets of one paper."""
+
+    paper_id: str
+    values: dict[str, float]
+    """By facet."""
+
+    @property
+    def spread(self) -> float:
+        """The best facet less the worst."""
+        return max(self.values.values()) - min(self.values.values())
+
+
+def on_facets(
+    values: Mapping[str, float], *, facets: Mapping[str, str], papers: Mapping[str, str]
+) -> tuple[OnFacets, ...]:
+    """The papers that are queries of several facets, the widest spread first. values, facets, papers: by query id."""
+    found: dict[str, dict[str, float]] = {}
+    for query_id, value in values.items():
+        found.setdefault(papers[query_id], {})[facets[query_id]] = value
+    several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in found.items() if len(of_facets) > 1)
+    return tuple(sorted(several, key=lambda one: (-one.spread, one.paper_id)))

@@ -1,0 +1,149 @@
+"""Folds of queries, grouped by query paper: a paper's facets are never on both sides, nor are near-copies of it; and
+what two sides share where they are not apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.errors import InputError, LeakError
+from annot.base.records import Paper, Query
+
+DEVELOP, TEST = "dev", "test"
+
+
+def grouped_folds(
+    queries: Sequence[Query], *, copies: Iterable[tuple[str, str]], count: int, seed: int
+) -> tuple[tuple[str, ...], ...]:
+    """The query ids of each fold, sorted; they do not depend on the order of `queries`.
+
+    copies: query papers that are near-copies of each other, and count as one
+    (`annot.measuring.folds.near_copies`). Papers come in a drawn order, those with the most queries first, each
+    into the fold that has the fewest queries of its facets so far. Raises InputError for fewer papers than folds.
+    """
+    first = {query.paper_id: query.paper_id for query in queries}
+    for one, two in sorted(copies):
+        kept, gone = sorted((first[one], first[two]))
+        first = {paper_id: kept if of == gone else of for paper_id, of in first.items()}
+    by_paper: dict[str, list[Query]] = {}
+    for query in sorted(queries, key=lambda one: one.query_id):
+        by_paper.setdefault(first[query.paper_id], []).append(query)
+    if count < 2 or len(by_paper) < count:
+        raise InputError(
+            f"{count} folds: expected 2 or more, and at most {len(by_paper)}, one for each query paper; near-copies "
+            "count as one"
+        )
+    papers = list(by_paper)
+    np.random.default_rng(seed).shuffle(papers)
+    papers.sort(key=lambda paper_id: -len(by_paper[paper_id]))
+    held: list[Counter[str]] = [Counter() for _ in range(count)]
+    fold_of: dict[str, int] = {}
+    for paper_id in papers:
+        facets = [query.facet for query in by_paper[paper_id]]
+        fold = min(range(count), key=lambda at: (sum(held[at][facet] for facet in facets), held[at].total(), at))
+        held[fold].update(facets)
+        fold_of |= {query.query_id: fold for query in by_paper[paper_id]}
+    return tuple(tuple(sorted(name for name, fold in fold_of.items() if fold == at)) for at in range(count))
+
+
+def as_splits(queries: Sequence[Query], folds: Sequence[Sequence[str]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The folds as CSFCube names them: a split for each facet and `all`; `fold1_test` is tested on, `fold1_dev` is
+    the rest of the queries, which may be learned from."""
+    facets = {query.query_id: query.facet for query in queries}
+    splits: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name in (*sorted({*facets.values()}), "all"):
+        every = sorted(query_id for query_id, facet in facets.items() if name in (facet, "all"))
+        splits[name] = {}
+        for at, fold in enumerate(folds, start=1):
+            tested = tuple(one for one in fold if name in (facets[one], "all"))
+            rest = tuple(one for one in every if one not in tested)
+            splits[name] |= {f"fold{at}_{DEVELOP}": rest, f"fold{at}_{TEST}": tested}
+    return splits
+
+
+def test_folds(split: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """The query ids of each fold of a split that is tested on; none where its folds have other names."""
+    return tuple(split[name] for name in sorted(split) if re.fullmatch(rf"fold\d+_{TEST}", name))
+
+
+NEAR = 0.6
+"""The share of word 5-grams in common (Jaccard) from which two texts are near-duplicates."""
+WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """What the two sides share; a judged pair, a query paper or a near-copy of one on both sides makes a figure void.
+
+    Candidates on both sides are common where queries are close, and are reported: a system could learn them by heart.
+    So are pairs the other way round: two query papers, each judged for the other.
+    """
+
+    query_papers: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    candidates: tuple[str, ...]
+    other_way_round: tuple[tuple[str, str], ...]
+    """Query papers, of which the first side judged the second's for the first's, and the second side the reverse."""
+    near_duplicates: tuple[tuple[str, str, float], ...]
+    """A query paper of each side, and how much of their texts is the same."""
+
+
+def find_leaks(
+    train: Sequence[Query], test: Sequence[Query], *, pools: Mapping[str, Iterable[str]], papers: Mapping[str, Paper]
+) -> Leaks:
+    """Compare two sides. pools: the documents of each query. papers: the query papers at least, by id."""
+    sides, judged = [], []
+    for queries in (train, test):
+        judged.append({(query.paper_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())})
+        pairs = {(query.query_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())}
+        sides.append(({query.paper_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
+    (own, pairs, candidates), (theirs, other_pairs, other_candidates) = sides
+    return Leaks(
+        tuple(sorted(own & theirs)),
+        tuple(sorted(pairs & other_pairs)),
+        tuple(sorted(candidates & other_candidates)),
+        tuple(sorted(judged[0] & {(doc_id, paper_id) for paper_id, doc_id in judged[1]})),
+        tuple(_near_duplicates(own - theirs, theirs - own, papers)),
+    )
+
+
+def refuse_leaks(leaks: Leaks, *, where: str) -> None:
+    """Raise LeakError, with every fault, where a figure would be void."""
+    faults = [f"{paper_id}: a query paper of both sides" for paper_id in leaks.query_papers]
+    faults += [f"{query_id} {doc_id}: a judged pair of both sides" for query_id, doc_id in leaks.pairs]
+    faults += [f"{one} and {two}: {100 * share:.0f}% the same text" for one, two, share in leaks.near_duplicates]
+    if faults:
+        hint = "`annot query folds --redraw` draws folds that keep papers and their near-copies together"
+        raise LeakError(f"{where}: training and test are not apart", faults=faults, hint=hint)
+
+
+def near_copies(papers: Iterable[Paper]) -> tuple[tuple[str, str], ...]:
+    """Every two of these papers whose texts are nearly the same."""
+    by_id = {paper.paper_id: paper for paper in papers}
+    return tuple((one, two) for one, two, _ in _near_duplicates(by_id, by_id, by_id) if one < two)
+
+
+def _near_duplicates(
+    left: Iterable[str], right: Iterable[str], papers: Mapping[str, Paper]
+) -> Iterable[tuple[str, str, float]]:
+    theirs = {paper_id: _pieces(papers[paper_id]) for paper_id in sorted(right) if paper_id in papers}
+    holding: dict[tuple[str, ...], list[str]] = {}
+    for two, pieces in theirs.items():
+        for piece in pieces:
+            holding.setdefault(piece, []).append(two)
+    for one in sorted(left):
+        own = _pieces(papers[one]) if one in papers else frozenset()
+        common = Counter(two for piece in own for two in holding.get(piece, ()))
+        for two in sorted(common):
+            share = common[two] / (len(own) + len(theirs[two]) - common[two])
+            if share >= NEAR:
+                yield one, two, share
+
+
+def _pieces(paper: Paper) -> frozenset[tuple[str, ...]]:
+    words = " ".join((paper.title, *paper.sentences)).lower().split()
+    return frozenset(zip(*(words[start:] for start in range(WORDS)), strict=False))

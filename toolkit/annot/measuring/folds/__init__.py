@@ -1,1 +1,0 @@
-"""Folds of queries that keep papers together, and what leaks from one fold into another."""

@@ -1,0 +1,182 @@
+"""What is on record as hashes: the chain over each append-only table, its contents, and each part of a study.
+
+Each row of an append-only table is hashed with the one before it, so that a lost one is seen; the last link is in a
+table of its own. Whoever writes into the database by hand can make the whole chain again; what is left out by mistake,
+or by a tool that knows nothing of it, is found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select
+from sqlmodel import Session, SQLModel
+
+from annot.base.records import Adjudication, Judgement, Source
+from annot.store.facet_labels import count_by_origin
+from annot.store.judging_models import (
+    AcceptedRow,
+    AdjudicationRow,
+    AssessorRow,
+    ChainRow,
+    GoldRow,
+    GuidelinesRow,
+    JudgementRow,
+    PlanRow,
+    ReturnedRow,
+    TrialAssignmentRow,
+    TrialJudgementRow,
+    TrialRow,
+)
+from annot.store.models import (
+    LINE,
+    TABLES,
+    FacetLabelsRow,
+    ImportRow,
+    PoolAdditionRow,
+    PoolRow,
+    QueryRow,
+    RunRow,
+    SplitRow,
+    table,
+)
+from annot.store.rows import field_names, insert_rows
+
+BESIDE_RECORD = ("source", "server", "annotation", "payload")
+"""What is hashed with the fields of the record."""
+LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+"""What a link is made of, beside the one before: the hash of what was read, and what that leaves out."""
+
+
+def append_revisions(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert the rows behind those that are there."""
+    connection, name = session.connection(), str(model.__tablename__)
+    length, last = _end(connection, name)
+    chained = []
+    for row in rows:
+        last = _link(last, row)
+        chained.append({**row, "chain_sha256": last})
+    insert_rows(session, model, chained)
+    if chained:
+        _put_end(connection, name, length + len(chained), last)
+
+
+def broken_chains(connection: Connection) -> Iterator[str]:
+    """Where rows of the append-only tables are gone."""
+    for name in LINE:
+        before, length = "", 0
+        for row in map(dict, connection.execute(_in_order(name).execution_options(yield_per=1_000)).mappings()):
+            if row["chain_sha256"] != _link(before, row):
+                place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
+                yield f"{place}: the row before it is not the one that it was recorded behind, or it was changed"
+            before, length = row["chain_sha256"], length + 1
+        recorded, last = _end(connection, name)
+        if length != recorded:
+            yield f"{name}: found {length} rows, {recorded} were recorded"
+        elif before != last:
+            yield f"{name}: its last row is not the one that was recorded last"
+
+
+def _link(before: str, row: Mapping[str, Any]) -> str:
+    said = json.dumps([before, *(row[name] for name in LINKED)])
+    return hashlib.sha256(said.encode("ascii")).hexdigest()
+
+
+def _in_order(name: str) -> Any:
+    rows = TABLES.tables[name]
+    shown = ("id", "query_id", "doc_id", *LINKED, "chain_sha256")
+    return select(*(rows.c[column] for column in shown)).order_by(rows.c.id)
+
+
+def _end(connection: Connection, name: str) -> tuple[int, str]:
+    """How many rows were recorded, and the last link."""
+    ends = table(ChainRow)
+    found = connection.execute(select(ends.c.length, ends.c.last_sha256).where(ends.c.name == name)).first()
+    return (0, "") if found is None else (found[0], found[1])
+
+
+def _put_end(connection: Connection, name: str, length: int, last: str) -> None:
+    ends = table(ChainRow)
+    connection.execute(ends.delete().where(ends.c.name == name))
+    connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
+
+
+KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))
+
+
+def unsound_revisions(connection: Connection) -> Iterator[str]:
+    """What speaks against the append-only tables: contents without their hash, and gaps between the revisions."""
+    for model, record in KINDS:
+        rows = table(model)
+        names = [name for name in field_names(record) if name != "revision"] + [*BESIDE_RECORD]
+        line = LINE[rows.name]
+        last: tuple[tuple[Any, ...], int] = ((), 0)
+        order = [rows.c[name] for name in (*line, "revision")]
+        for row in connection.execute(select(rows).order_by(*order).execution_options(yield_per=1_000)).mappings():
+            place = f"{rows.name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
+            if row["content_sha256"] not in _hashes({name: row[name] for name in names}):
+                yield f"{place}: its content is not what was recorded"
+            key = tuple(row[name] for name in line)
+            expected = last[1] + 1 if last[0] == key else 1
+            if row["revision"] != expected:
+                yield f"{place}: expected revision {expected}"
+            last = key, row["revision"]
+
+
+def _hashes(content: dict[str, Any]) -> Iterator[str]:
+    """The hash of the content in every way in which it may have been recorded."""
+    yield hash_of(content)
+    seconds = content["lead_time"]
+    if seconds is not None and seconds == int(seconds):
+        # Whole seconds may have been recorded as such; the database has one kind of number there.
+        yield hash_of({**content, "lead_time": int(seconds)})
+
+
+PARTS: dict[str, tuple[type[SQLModel], ...]] = {
+    "queries": (QueryRow,),
+    "pools": (PoolRow, PoolAdditionRow),
+    "people": (AssessorRow,),
+    "planned": (PlanRow, ReturnedRow),
+    "judged": (AcceptedRow,),
+    "hidden": (TrialAssignmentRow,),
+    "trials": (TrialRow, GoldRow),
+    "guidelines": (GuidelinesRow,),
+    "runs": (RunRow,),
+    "splits": (SplitRow,),
+    "imports": (ImportRow,),
+}
+CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
+"""The append-only tables, of which the last link tells all rows."""
+
+
+def read_states(session: Session) -> dict[str, str]:
+    """A hash of each part; accounts are in none."""
+    ends = {row.name: [row.length, row.last_sha256] for row in session.connection().execute(table(ChainRow).select())}
+    found = {
+        part: state([*(_rows(session, model) for model in models), [ends.get(name) for name in CHAINS.get(part, ())]])
+        for part, models in PARTS.items()
+    }
+    corrected = table(FacetLabelsRow).c
+    wanted = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
+    rows = sorted(map(tuple, session.connection().execute(wanted)))
+    return found | {"labels": state([sorted(count_by_origin(session).items()), rows])}
+
+
+def state(value: Any) -> str:
+    """The hash of plain values."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _rows(session: Session, model: type[SQLModel]) -> Iterable[Any]:
+    rows = table(model)
+    columns = [column for column in rows.c if column.name != "account"]
+    found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
+    return [list(row) for row in found]
+
+
+def hash_of(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of what was read, by which it is known again."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
