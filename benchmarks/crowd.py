@@ -1,7 +1,7 @@
 """Write the judgements of a crowd that never was: many assessors, a few of whom did most, with unequal overlap.
 
     python benchmarks/crowd.py crowd.csv [--judgements 100000] [--assessors 800] [--queries 100] [--seed 1]
-    annot init crowd && annot -C crowd import judgements crowd.csv --facet background
+    annot init crowd && annot -C crowd import crowd.csv --as judgements --facet background
     time annot -C crowd agreement --all
     time annot -C crowd agreement --by assessor
 

@@ -29,7 +29,7 @@ import numpy as np
 from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.measuring.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
-from annot.measuring.agreement.ratings import ratings_of
+from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
 from annot.measuring.forecast.hours import Rules
 from annot.steps import import_csfcube, init
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def csfcube(folder: Path) -> JointGrades:
-    """What the two assessors of each pair said, as `annot import csfcube` brings it in."""
+    """What the two assessors of each pair said, as `annot import --as csfcube` brings it in."""
     with tempfile.TemporaryDirectory() as name:
         init.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))

@@ -41,8 +41,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.ordering import ranked
-from annot.base.records import Pool, Qrel, Ranking, ScoredDoc
+from annot.base.records import Pool, Qrel, Ranking, ScoredDoc, ranked
 from annot.measuring.reusability.certificate import verdict_of
 from annot.measuring.reusability.own_finds import Run, finds_of, losses
 from annot.pools.pooling import draw

@@ -15,7 +15,7 @@ import httpx
 from annot.base.errors import StudioError
 from annot.base.records import Asked, Query
 from annot.base.stats.seeding import generator
-from annot.demo.cast import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor
+from annot.demo.packaged import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor
 from annot.demo.simulated_people import demo_relevance, work
 from annot.judging.exchange.servers import connect, open_accounts
 from annot.labelstudio import controls

@@ -5,7 +5,7 @@
 CSFCUBE: the folder of the release. The word vectors read that many abstracts, drawn anew in each of `--draws`; pools,
 idf and queries stay. Prints, for each of the four systems, NDCG%20 in percent over all queries less that of a random
 order, the mean over the draws, and in brackets its interval at 95% over query papers. Measured with 3 draws (33
-queries; a random order has 24.2); `annot.ranking.small_corpora` warns below the first size at which both `fabs`
+queries; a random order has 24.2); `annot.ranking.wordvectors` warns below the first size at which both `fabs`
 systems are better than chance:
 
     abstracts              fabs_cbow200         fabs_tfidfcbow200             whole_cbow200        whole_tfidfcbow200

@@ -8,7 +8,7 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,6 +122,17 @@ def commands() -> Iterator[Command]:
     """Every command of the list, with what typer made of it."""
     for listed in BY_WORDS.values():
         yield Command(tuple(listed.words.split()), TREE.at(listed.words))
+
+
+def command_of(call: str) -> str:
+    """The command that a call begins with: `import` of `import --as grades`."""
+    return max((words for words in BY_WORDS if f"{call} ".startswith(f"{words} ")), key=len)
+
+
+def calls(typed: Collection[str]) -> list[str]:
+    """Every command, or in its place the calls among `typed` that begin with it."""
+    longer = {call: command_of(call) for call in typed if call not in BY_WORDS}
+    return [words for words in BY_WORDS if words in typed or words not in longer.values()] + list(longer)
 
 
 def wrong_in(mention: str) -> str:

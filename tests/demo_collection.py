@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from annot.base.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
 from annot.base.settings import Settings
-from annot.demo.cast import ADJUDICATOR, CAST
-from annot.demo.packaged import corpus_text, latents, query_papers
-from annot.demo.relevance import latent_relevance
+from annot.demo.packaged import ADJUDICATOR, CAST, corpus_text, latents, query_papers
+from annot.demo.simulated_people import latent_relevance
 from annot.formats.csfcube import Material
 from annot.formats.paper_lines import read_papers
 

@@ -9,9 +9,8 @@ import numpy
 import pyarrow
 from annot.base.records import Paper
 from annot.ranking import lsa
-from annot.ranking.corpus import Corpus, gather
+from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.methods import RankingInputs
-from annot.ranking.shard import Shard, make
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
 
@@ -30,7 +29,7 @@ def batches(papers: Sequence[Paper], *, size: int = 1000) -> Iterator[Any]:
 def corpus_of(papers: Iterable[Paper], *, shard: int = 10_000) -> Corpus:
     """The corpus of these papers, so many to a shard."""
     known = list(papers)
-    shards = [Shard(make(batches(known[start : start + shard]))) for start in range(0, max(len(known), 1), shard)]
+    shards = [Shard(make_shard(batches(known[start : start + shard]))) for start in range(0, max(len(known), 1), shard)]
     return Corpus(shards, gather(shards))
 
 

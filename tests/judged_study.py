@@ -17,8 +17,8 @@ from annot.base.records import Adjudication, Assessor, Judgement, Source
 from annot.base.settings import Settings
 from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.demo import packaged
-from annot.demo.cast import ADJUDICATOR, CAST
-from annot.demo.relevance import latent_relevance
+from annot.demo.packaged import ADJUDICATOR, CAST
+from annot.demo.simulated_people import latent_relevance
 from annot.formats.trec import read_run
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, questions

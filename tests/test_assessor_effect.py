@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, to_json
 from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.measuring.assessor_effect import on_runs, orders
-from annot.measuring.assessor_effect.on_runs import JudgedQuery, random_grades
+from annot.measuring.agreement.per_query import QueryRatings
+from annot.measuring.assessor_effect import on_runs, rankings
+from annot.measuring.assessor_effect.on_runs import random_grades
 from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.measuring.evaluation.gradings import Graded, measured
 from annot.measuring.evaluation.measures import MEASURES, evaluate
@@ -112,13 +112,12 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
-def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> JudgedQuery:
+def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> QueryRatings:
     array = np.array(ratings, dtype=float)
     names = tuple(f"a{at}" for at in range(len(array)))
     docs = tuple(f"d{at}" for at in range(array.shape[1]))
-    return JudgedQuery(
-        query_id, names, docs, array, np.ones(array.shape, dtype=bool), np.zeros(len(docs), dtype=np.int8)
-    )
+    nowhere, unsettled = np.zeros(len(docs), dtype=bool), np.zeros(len(docs))
+    return QueryRatings(query_id, "", names, docs, array, np.ones(array.shape, dtype=bool), unsettled, nowhere)
 
 
 def test_a_random_choice_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
@@ -294,7 +293,7 @@ def test_random_choices_are_looked_at_twice_only_to_save_time(monkeypatch: pytes
     given = [one if one.assessor == "a2" else other for one, other in zip(judgements, liked, strict=True)]
     settings = replace(SETTINGS, permutations=200)
     found = assessor_effect_on_runs(runs, given, qrels, settings)
-    monkeypatch.setattr(orders, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
+    monkeypatch.setattr(rankings, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
     assert assessor_effect_on_runs(runs, given, qrels, settings) == found
     assert any(one.final.p_corrected > SETTINGS.alpha for one in found.random_assessors.swaps)
 

@@ -12,7 +12,7 @@ import pytest
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.records import Judgement
 from annot.base.stats.clustered import clusters_of_queries, jackknife_interval
-from annot.base.stats.durations import winsorised
+from annot.base.stats.medians import winsorised
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined, to_json
 from annot.measuring.agreement.contingency import OF_COUNTS, Counts
 from annot.measuring.forecast.design import ONCE, Design, DesignForecast, Together, pool_size, simulate_design
@@ -57,9 +57,7 @@ def test_hours_cost_and_date_of_a_steady_pace() -> None:
     assert found.finish == Finish("2031-03-16", ("2031-03-16", "2031-03-16"), 0.95)
     (one,) = found.assessors
     assert (one.judged, one.remaining, one.pairs_per_day) == (300, 100, 50.0)
-    assert one.time == PairTime(
-        n=300, n_without=0, median=60.0, mean=pytest.approx(60.0), winsorised=pytest.approx(60.0), n_slow=0, n_fast=0
-    )
+    assert one.time == PairTime(n=300, median=60.0, mean=pytest.approx(60.0), winsorised=pytest.approx(60.0), n_slow=0)
     # Nothing has ever varied, so nothing is expected to.
     assert found.hours_left.interval == Interval(pytest.approx(100 / 60), pytest.approx(100 / 60), 0.95, "prediction")
 
@@ -154,7 +152,7 @@ def test_times_beyond_the_fences_are_counted() -> None:
     given += [judgement(900, seconds=None), judgement(901, seconds=0.0)]
     (one,) = forecast(given, {"a1": 5}, now=NOW, rules=RULES).assessors
     assert isinstance(one.time, PairTime)
-    assert (one.time.n, one.time.n_without, one.time.n_slow, one.time.n_fast) == (63, 2, 1, 2)
+    assert (one.time.n, one.time.n_slow) == (63, 1)
     assert one.time.median == 50.0
 
 

@@ -150,7 +150,7 @@ def test_the_twins_of_a_paper_are_those_whose_normalised_title_is_its_own(tmp_pa
             for paper in half:
                 writer.add(paper)
     write_corpus_manifest(ws)
-    found = near_duplicates(ws, keep=True, advance=lambda done, total: None).twins(
+    found = near_duplicates(ws, keep=True, advance=lambda done, total: None).of_same_title(
         ["absent", *map(str, range(len(titles)))]
     )
     title_of = {paper.paper_id: normalised_title(paper.title) for paper in papers}

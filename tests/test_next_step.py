@@ -73,7 +73,7 @@ UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
         # Judged elsewhere: no corpus, no server, and nothing to browse or to release.
         (
             Facts(judged=True, elsewhere=True, queries=4, planned=40, open=2),
-            "annot import judgements FILE --adjudicator NAME",
+            "annot import FILE --as judgements --adjudicator NAME",
             "you",
         ),
         (Facts(judged=True, elsewhere=True, queries=4, planned=40, old_report=True), "annot report", "you"),

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from annot.base.records import Addition, Pool, Ranking, ScoredDoc
-from annot.pools.pooling import CITED, MANUAL, as_of, came_in, draw, extended, shares
+from annot.base.records import CITED, MANUAL, Addition, Pool, Ranking, ScoredDoc
+from annot.pools.pooling import as_of, came_in, draw, extended, shares
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Draw, Pool, PoolEntry, Ranking, ScoredDoc
-from annot.pools.pooling import CITED, MethodShare, draw, method_order, shares
+from annot.base.records import CITED, Draw, Pool, PoolEntry, Ranking, ScoredDoc, ranked
+from annot.pools.pooling import MethodShare, draw, method_order, shares
 from hypothesis import given
 from hypothesis import strategies as st
 from type_checked import complaints
@@ -270,9 +269,7 @@ def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.
         # Each method's ranking as far as the release tells it: all that it had, in the order of the pool.
         named = {name: listed(*(doc_id for doc_id, sources in pairs if name in sources)) for name, _ in blocks}
         order = tuple(name for name, _ in blocks)
-        monkeypatch.setattr(
-            "annot.pools.pooling.drawing.method_order", lambda methods, *, seed, paper_id, order=order: order
-        )
+        monkeypatch.setattr("annot.pools.pooling.method_order", lambda methods, *, seed, paper_id, order=order: order)
         pool = draw(
             named,
             paper_id="" if paper_id in stored["cands"] else paper_id,

@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.rounding import rounded
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval, Undefined, rounded
 
 
 class Both(NamedTuple):

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
-from annot.pools.selection.choosing import Choice, choose
-from annot.pools.selection.evenness import even_choice, keys_of
+from annot.pools.selection.choosing import Choice, choose, even_choice, keys_of
 from annot.pools.selection.sampling import periods_of, sample
 from annot.pools.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
 from hypothesis import given, settings

@@ -310,6 +310,6 @@ def test_grades_outside_the_scale_are_named() -> None:
 def test_unknown_policy_and_threshold_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         table(METHOD_1, missing="guess")
-    assert caught.value.hint == "one of drop, zero"
+    assert "expected one of drop, zero" in str(caught.value)
     with pytest.raises(InputError, match="binarised at 0"):
         table(METHOD_1, binarised_at=0)

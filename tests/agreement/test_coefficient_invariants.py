@@ -7,8 +7,8 @@ import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS, Ratings, binarise
 from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, count, tables_between
+from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import pooled_between
-from annot.measuring.agreement.ratings import POLICIES
 from drawn_ratings import GRADES, MIXES, SOME, ratings, skewed, value
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from annot.base.ordering import ranked
-from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
+from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc, ranked
 from annot.base.settings import Settings
 from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match

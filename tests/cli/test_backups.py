@@ -242,7 +242,9 @@ def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
     aside = annot_done("restore", backup, "--replace", "--json", folder=folder).data["replaced"]
     assert people() == 5
     assert annot_done("status", "--json", folder=folder).data == status
-    # What was replaced comes back, too: the database alone.
-    annot_done("restore", folder / aside / "database.tar.gz", "--replace", folder=folder)
+    # What was replaced comes back, too: the database by itself.
+    assert (folder / aside / "annot.toml").is_file()
+    kept = max((folder / "backups").glob("auto-*-before-restore.tar.gz"))
+    annot_done("restore", kept, "--replace", folder=folder)
     assert people() == 6
     annot_done("check", "files", folder=folder)

@@ -84,7 +84,7 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
     assert said in replayed.stdout
 
 
-@pytest.mark.parametrize("name", ["import csfcube", "import grades", "import judgements"])
+@pytest.mark.parametrize("name", ["import --as csfcube", "import --as grades", "import --as judgements"])
 def test_nothing_is_found_in_an_imported_study(name: str, study: Study) -> None:
     folder = study("made")
     USUAL[name].prepare(folder)

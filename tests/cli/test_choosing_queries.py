@@ -104,7 +104,7 @@ def test_the_sheet_counts_cited_papers_of_the_corpus_also_those_that_were_added(
     }
     known = min(papers)
     (folder / "edges.tsv").write_text("".join(f"{name}\t{known}\n{name}\tnowhere\n" for name in papers))
-    annot_done("citations", "add", "edges.tsv", folder=folder)
+    annot_done("import", "--as", "citations", "edges.tsv", folder=folder)
     annot_done("query", "sample", "--per-period", "8", folder=folder)
     rows = [
         row

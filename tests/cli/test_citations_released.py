@@ -27,7 +27,7 @@ def released(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
     """A study whose query paper was found to cite three more, judged by all with one grade, and its release."""
     folder = Path(shutil.copytree(stages["queried"], tmp_path_factory.mktemp("cited") / "study"))
     (folder / "edges.csv").write_text("".join(f"{PAPER},{doc_id}\n" for doc_id in ADDED))
-    annot_done("citations", "add", "edges.csv", folder=folder)
+    annot_done("import", "--as", "citations", "edges.csv", folder=folder)
     staged_studies.pooled(folder)
     staged_studies.planned(folder)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
@@ -40,7 +40,7 @@ def released(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
     staged_studies.measured(folder)
     # What is added after the draw is not what the pools follow from.
     (folder / "later.csv").write_text(f"{PAPER},fic1001\n{PAPER},nowhere\n")
-    annot_done("citations", "add", "later.csv", folder=folder)
+    annot_done("import", "--as", "citations", "later.csv", folder=folder)
     answers(folder)
     settings = folder / "annot.toml"
     told = tomlkit.parse(settings.read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[
         bare = [json.dumps({**one, "citations": []}) for one in lines]
         (folder / "papers.jsonl").write_text("\n".join(bare) + "\n", encoding="utf-8")
         annot_done("corpus", "add", "papers.jsonl", folder=folder)
-        annot_done("citations", "add", released / "bare" / "citations.tsv", folder=folder)
+        annot_done("import", "--as", "citations", released / "bare" / "citations.tsv", folder=folder)
         assert not (released / "bare" / "csfcube" / "abstracts-csfcube-preds.jsonl").exists()
     else:
         annot_done("corpus", "add", released / "out" / "csfcube" / "abstracts-csfcube-preds.jsonl", folder=folder)
@@ -103,7 +103,7 @@ def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[
 
 def test_the_release_imported_has_the_same_pools(released: Path, reader: Callable[[], Path]) -> None:
     folder = reader()
-    annot_done("import", "csfcube", released / "out" / "csfcube", folder=folder)
+    annot_done("import", "--as", "csfcube", released / "out" / "csfcube", folder=folder)
     for path in (released / "out" / "pools").glob("*.jsonl"):
         head, *theirs = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         ours = annot_done("pool", "show", head["paper_id"], "--json", folder=folder).data["entries"]

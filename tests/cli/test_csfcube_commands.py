@@ -38,7 +38,7 @@ def imported(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     """The whole release in a workspace, and what the import said. Nobody writes into it."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
     annot_done("init", folder, folder=folder.parent)
-    return folder, annot_done("import", "csfcube", shared / "csfcube", "--json", folder=folder)
+    return folder, annot_done("import", "--as", "csfcube", shared / "csfcube", "--json", folder=folder)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_evaluation_in_text_shows_both_conventions_side_by_side(study: Path) -> 
 
 def test_the_import_needs_no_further_step_and_a_second_one_changes_nothing(study: Path, shared: Path) -> None:
     before = snapshot(study)
-    again = annot_done("import", "csfcube", shared / "csfcube", folder=study)
+    again = annot_done("import", "--as", "csfcube", shared / "csfcube", folder=study)
     assert again.exit_code == 0
     annot_done("qrels", folder=study)
     assert not difference(before, snapshot(study))
@@ -147,7 +147,7 @@ def test_a_dry_import_changes_nothing(shared: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     annot_done("init", folder, folder=folder.parent)
     before = snapshot(folder)
-    dry = annot_done("import", "csfcube", shared / "csfcube", "--dry-run", "--json", folder=folder)
+    dry = annot_done("import", "--as", "csfcube", shared / "csfcube", "--dry-run", "--json", folder=folder)
     assert dry.data["counts"]["pairs"] == 4051
     assert not difference(before, snapshot(folder))
 
@@ -168,7 +168,7 @@ def test_one_facet_without_the_abstracts_is_enough(shared: Path, tmp_path: Path)
     method_alone(shared / "csfcube", tmp_path / "release")
     folder = tmp_path / "study"
     annot_done("init", folder, folder=folder.parent)
-    told = annot_done("import", "csfcube", tmp_path / "release", "--json", folder=folder)
+    told = annot_done("import", "--as", "csfcube", tmp_path / "release", "--json", folder=folder)
     assert told.data["counts"]["queries"] == 17
     assert "readable_annotations" in told.stderr
     agreed = groups(annot_done("agreement", "--json", folder=folder))
@@ -182,7 +182,7 @@ def test_one_facet_without_the_abstracts_is_enough(shared: Path, tmp_path: Path)
 def test_a_release_goes_into_an_empty_workspace_alone(shared: Path, study: Path, tmp_path: Path) -> None:
     method_alone(shared / "csfcube", tmp_path / "release")
     before = snapshot(study)
-    refused = annot("import", "csfcube", tmp_path / "release", folder=study)
+    refused = annot("import", "--as", "csfcube", tmp_path / "release", folder=study)
     assert refused.exit_code == 2
     assert "holds another study, expected an empty one" in refused.stderr
     assert not difference(before, snapshot(study))

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, text
 Study = Callable[[str], Path]
 
 
-OF_A_STUDY = ("status", "check files", "plan", "corpus", "guidelines method")
+OF_A_STUDY = ("status", "check files", "plan", "corpus show", "guidelines method")
 
 
 def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_backup(study: Study) -> None:
@@ -47,7 +47,7 @@ def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
     monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
     annot_done("restore", tmp_path / "study.tar.gz", tmp_path / "first", folder=tmp_path)
     annot_done("init", second, "--name", "annot-demo", folder=tmp_path)
-    for command in ("pool", "corpus", "run fabs_tfidf"):
+    for command in ("pool", "corpus show", "run fabs_tfidf"):
         told = annot(*command.split(), folder=second)
         assert "holds a study whose corpus/ and pools/ are not in this folder" in told.message()
         assert "share it with everyone who leads the study" in told.message()

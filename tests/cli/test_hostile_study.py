@@ -25,7 +25,7 @@ from annot.base import shards
 from annot.base.errors import StudioError
 from annot.labelstudio import installing
 from annot.study import doors
-from command_line import Result, annot, annot_done, commands, snapshot
+from command_line import Result, annot, annot_done, calls, commands, snapshot
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMMANDS = {command.name: command for command in commands()}
@@ -257,7 +257,7 @@ LINKS = (
 
 
 def every_command(case: Case) -> Iterator[tuple[str, Result]]:
-    for name in COMMANDS:
+    for name in calls(TYPED):
         yield name, annot(*name.split(), *TYPED.get(name, "").split(), folder=case.study)
 
 

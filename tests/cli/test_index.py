@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.corpus.corpus_state import current_sha256
-from annot.ranking import index_parts, shard, wordvectors
+from annot.corpus.corpus_facts import current_sha256
+from annot.ranking import index_parts, wordvectors
 from annot.ranking.index import open_index
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.store.papers import corpus_sha256
@@ -120,7 +120,7 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     in_small_groups(folder)
     small_shards(monkeypatch, papers=20)
     with_processes(folder, 1)
-    make, made = shard.make, []
+    make, made = index_parts.make_shard, []
 
     def killed_at_the_third(batches: object) -> object:
         if len(made) == 2:
@@ -128,11 +128,11 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
         made.append(batches)
         return make(batches)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(shard, "make", killed_at_the_third)
+    monkeypatch.setattr(index_parts, "make_shard", killed_at_the_third)
     assert annot("index", folder=folder).exit_code == 130
     finished = shards(folder)
     assert len(finished) == 2
-    monkeypatch.setattr(shard, "make", make)
+    monkeypatch.setattr(index_parts, "make_shard", make)
     annot_done("index", folder=folder)
     assert finished.items() <= shards(folder).items()
     assert len(shards(folder)) > 2
@@ -301,7 +301,7 @@ def test_averages_have_as_many_threads_as_the_memory_holds(
             super().__init__(size)
             sizes.append(size)
 
-    monkeypatch.setattr("annot.base.threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("annot.base.cores.ThreadPoolExecutor", Pool)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     annot_done("index", "--memory", memory, folder=folder)
     # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.

@@ -22,7 +22,7 @@ from annot.base.storage import strings_of
 from annot.pools import near_duplicates
 from annot.ranking import index_parts, vectors
 from annot.ranking.index import open_index
-from annot.ranking.index_folders import folders_for, keep, take
+from annot.ranking.index_parts import folders_for, keep, take
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.store import papers

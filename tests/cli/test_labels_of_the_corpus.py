@@ -58,10 +58,10 @@ def test_a_paper_without_labels_is_left_out_of_the_corpus_on_record(study: Calla
     annot_done("corpus", "add", "papers.jsonl", folder=folder)
     assert annot("facets", "--json", folder=folder).exit_code == 1
     promised = annot_done("facets", "--leave-out", "--dry-run", "--json", folder=folder).data
-    assert annot_done("corpus", "--json", folder=folder).data["papers"] == 150
+    assert annot_done("corpus", "show", "--json", folder=folder).data["papers"] == 150
     done = annot_done("facets", "--leave-out", "--json", folder=folder).data
     assert done == promised == {"papers": [without], "in_corpus": 149}
-    assert annot_done("corpus", "--json", folder=folder).data["papers"] == 149
+    assert annot_done("corpus", "show", "--json", folder=folder).data["papers"] == 149
     assert annot_done("facets", "--leave-out", "--json", folder=folder).data == {"papers": [], "in_corpus": 149}
     labelled = annot_done("facets", "--json", folder=folder).data
     assert (labelled["papers"], labelled["without"]) == (149, [])
@@ -98,7 +98,7 @@ def test_a_paper_of_a_query_is_not_left_out(study: Callable[[str], Path]) -> Non
     refused = annot("facets", "--leave-out", folder=folder)
     assert refused.exit_code == 2
     assert "a query paper, or in a pool" in refused.stderr
-    assert annot_done("corpus", "--json", folder=folder).data["papers"] == 150
+    assert annot_done("corpus", "show", "--json", folder=folder).data["papers"] == 150
 
 
 def own_labels(folder: Path) -> str:

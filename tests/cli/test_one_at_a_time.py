@@ -14,15 +14,15 @@ from annot.corpus.facets.crf import Labeller
 from annot.store.database import open_store
 from annot.store.study_lock import alone
 from annot.study.workspace import Workspace
-from command_line import annot, annot_done, commands, difference, snapshot
-from usual import USUAL, command_of
+from command_line import annot, annot_done, command_of, commands, difference, snapshot
+from usual import USUAL
 
 CHANGING = {
     *(
         "corpus add",
-        "import csfcube",
-        "import judgements",
-        "import grades",
+        "import --as csfcube",
+        "import --as judgements",
+        "import --as grades",
         "facets",
         "query choose",
         "query add",

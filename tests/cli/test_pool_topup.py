@@ -277,7 +277,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
         "write_rankings": "annot.steps.pool_growth.write_rankings",
         "write_admissions": "annot.steps.pool_growth.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
-        "write_pools": "annot.pools.pool_versions.write_pools",
+        "write_pools": "annot.pools.growth.write_pools",
     }[broken]
 
     class KilledError(Exception):

@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import InputError, SettingsError
 from annot.base.settings import read_settings
 from annot.cli.main import report
-from annot.cli.output import Answer, emit, say
+from annot.cli.output import Output, emit, say
 from annot.judging.exchange import hints
 from annot.study.workspace import given_bytes
 from command_line import annot
@@ -23,7 +23,7 @@ OBEYED = set("\x1b\x07\x9b\r\u202e\u2028\x7f")
 
 
 def test_what_a_terminal_would_obey_is_shown_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
-    emit("comments", Answer([{"comment": HOSTILE}], f"{HOSTILE}\nnext\tline"), as_json=False)
+    emit("comments", Output([{"comment": HOSTILE}], f"{HOSTILE}\nnext\tline"), as_json=False)
     say(HOSTILE)
     report(InputError(HOSTILE, faults=[HOSTILE], hint=HOSTILE))
     out, err = capsys.readouterr()
@@ -35,13 +35,13 @@ def test_json_carries_the_same_text_and_csv_for_a_program_the_same_bytes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [{"query_id": "q", "doc_id": "d", "assessor": "a1", "grade": 1, "comment": HOSTILE, "judged_at": "2031"}]
-    emit("comments", Answer(rows, ""), as_json=True)
+    emit("comments", Output(rows, ""), as_json=True)
     out = capsys.readouterr().out
     assert not OBEYED & set(out)
     import json
 
     assert json.loads(out)["data"] == rows
-    emit("comments", Answer(rows, ""), as_json=False, as_csv=True)
+    emit("comments", Output(rows, ""), as_json=False, as_csv=True)
     assert "\x1b]0;owned\x07" in capsys.readouterr().out
 
     class Terminal(io.StringIO):
@@ -49,7 +49,7 @@ def test_json_carries_the_same_text_and_csv_for_a_program_the_same_bytes(
             return True
 
     monkeypatch.setattr(sys, "stdout", terminal := Terminal())
-    emit("comments", Answer(rows, ""), as_json=False, as_csv=True)
+    emit("comments", Output(rows, ""), as_json=False, as_csv=True)
     assert not OBEYED - {"\r"} & set(terminal.getvalue())
 
 
@@ -119,17 +119,17 @@ def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
 def test_a_folder_is_called_a_folder(study: Path) -> None:
     with pytest.raises(InputError, match="a folder, expected TREC qrels"):
         given_bytes(study, expected="TREC qrels")
-    for words in (("evaluate", "--against", "pools"), ("import", "judgements", "pools")):
+    for words in (("evaluate", "--against", "pools"), ("import", "--as", "judgements", "pools")):
         assert "a folder" in annot(*words, folder=study).message(), words
 
 
 def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
     (study / "latin.csv").write_bytes("Schöne Überschrift\n".encode("latin-1"))
-    found = annot("import", "judgements", "latin.csv", folder=study).message()
+    found = annot("import", "--as", "judgements", "latin.csv", folder=study).message()
     assert "below the line 'Schöne Überschrift'" in found
     assert "is not UTF-8" in found
     (study / "empty.csv").write_bytes(b"\n")
-    assert "found an empty file" in annot("import", "judgements", "empty.csv", folder=study).message()
+    assert "found an empty file" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()
 
 
 def test_the_listener_stands_any_caller(capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from annot.judging.substudy import ON_RECORD, Report, substudy_of
+from annot.judging.substudy import ON_RECORD, SubstudyReport, substudy_of
 from annot.judging.substudy import on_record as substudy_on_record
-from annot.judging.trial_answers import Trained, on_record, training_of
+from annot.judging.trial_answers import TrainedAssessor, on_record, training_of
 from annot.store import trials
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -39,7 +39,7 @@ def test_the_report_of_a_training_says_who_passed_and_what_to_talk_about(study: 
     assert found["verdict"] == "passed"
 
 
-def on_record_of_both(folder: Path) -> tuple[Trained, Report]:
+def on_record_of_both(folder: Path) -> tuple[TrainedAssessor, SubstudyReport]:
     """Training, hidden gold and sub-study are judged, and noted down as after a pull."""
     trained(folder)
     judged_substudy(folder)

@@ -9,44 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Command, annot, annot_done, commands, difference, snapshot
-from usual import USUAL, WITH_A_SERVER, command_of
+from command_line import Command, annot, annot_done, command_of, commands, difference, snapshot
+from usual import USUAL, WITH_A_SERVER
 
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name in USUAL if "--dry-run" in COMMANDS[command_of(name)].options]
-FLOW = (
-    *(
-        "init",
-        "corpus",
-        "citations",
-        "import",
-        "facets",
-        "query",
-        "vectors",
-        "index",
-        "pool",
-        "assessor",
-        "invite",
-        "guidelines",
-    ),
-    "train",
-    *("plan", "push", "pull", "status", "forecast", "comments", "meeting", "return", "answers", "agreement"),
-    *(
-        "adjudicate",
-        "qrels",
-        "substudy",
-        "encoder",
-        "run",
-        "evaluate",
-        "assessor-effect",
-        "reusability",
-        "errors",
-    ),
-    *("browse", "report", "datasheet"),
-    *("release", "trace"),
-    *("check", "backup", "restore", "studio", "doctor", "demo"),
-)
-"""The commands in the order of the work, those yet to come among them."""
 
 
 def refuse_constant(name: str) -> Any:
@@ -100,7 +67,7 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(name: str, study:
 def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_dry_run() -> None:
     without = {name for name, command in COMMANDS.items() if "--dry-run" not in command.options}
     reading = {
-        "corpus",
+        "corpus show",
         "query list",
         "pool show",
         "assessor list",

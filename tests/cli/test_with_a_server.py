@@ -161,8 +161,11 @@ def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path]
     before = snapshot(folder)
     (again,) = annot_done("push", "adjudication", "--json", folder=folder).data["projects"]
     assert (again["there"], again["sent"]) == (disputes, 0)
+    # Without a word it is every round that was sent: judgements were imported, and none was sent here.
+    every = annot_done("pull", "--json", folder=folder)
+    assert [(one["part"], one["assessor"]) for one in every.data["assessors"]] == [("adjudication", "j1")]
     pulled = annot_done("pull", "adjudication", "--json", folder=folder)
-    assert json.loads(pulled.stdout)["command"] == "pull adjudication"
+    assert json.loads(pulled.stdout)["command"] == "pull"
     assert [(one["assessor"], one["assigned"], one["judged"]) for one in pulled.data["assessors"]] == [
         ("j1", disputes, 0)
     ]

@@ -102,7 +102,7 @@ def timed_judgements(folder: Path) -> None:
         for who in ("ann", "bob")
     ]
     (folder / "timed.csv").write_text("\n".join(["query_id,doc_id,assessor,grade,time", *rows]) + "\n")
-    assert annot("import", "judgements", "timed.csv", folder=folder).exit_code == 0
+    assert annot("import", "--as", "judgements", "timed.csv", folder=folder).exit_code == 0
 
 
 def sheet(folder: Path) -> None:
@@ -232,13 +232,13 @@ class Usual(NamedTuple):
 
 USUAL: dict[str, Usual] = {
     "init": Usual("made", "."),
-    "corpus": Usual("labelled"),
+    "corpus show": Usual("labelled"),
     "corpus add": Usual("made", "papers.jsonl"),
-    "citations add": Usual("labelled", "edges.csv", edges_file),
-    "import csfcube": Usual("made", "release", release_folder),
-    "import judgements": Usual("made", "mine.csv", judgements_file),
-    "import grades": Usual("made", "mine.qrels", grades_file),
-    "import labelstudio": Usual(
+    "import --as citations": Usual("labelled", "edges.csv", edges_file),
+    "import --as csfcube": Usual("made", "release", release_folder),
+    "import --as judgements": Usual("made", "mine.csv", judgements_file),
+    "import --as grades": Usual("made", "mine.qrels", grades_file),
+    "import --as labelstudio": Usual(
         "made", "theirs.json --rating rel --query topic --document paper -f method", export_file
     ),
     "facets": Usual("labelled"),
@@ -321,8 +321,3 @@ USUAL: dict[str, Usual] = {
 }
 WITH_A_SERVER = {"invite", "pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""
-
-
-def command_of(call: str) -> str:
-    """The command that a name in `USUAL` calls, without the option or the round that makes it another call."""
-    return "push" if call.startswith("push ") else call.partition(" --")[0]

@@ -19,7 +19,7 @@ def table(name: str) -> Published:
 def imported(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("against") / "study"
     annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""`annot citations add`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
+"""`annot import --as citations`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
         assert annot("corpus", "add", "papers.jsonl").exit_code == 0
         if not own:
             (ws.root / "edges.tsv").write_text("".join(f"{one}\t{two}\n" for one, of in cited.items() for two in of))
-            assert annot("citations", "add", "edges.tsv").exit_code == 0
+            assert annot("import", "--as", "citations", "edges.tsv").exit_code == 0
         done = annot("encoder", "examples", "specter-id", "--out", f"examples-{own}", "--dev", "5")
         assert done.exit_code == 0, done.stderr
         found.append({path.name: path.read_bytes() for path in (ws.root / f"examples-{own}").iterdir()})

@@ -22,7 +22,7 @@ p1-method,d2,Bob,2,2031-03-04T10:00:00Z,
 def written(ws: Workspace, annot: Run, tmp_path: Path) -> Workspace:
     path = tmp_path / "j.csv"
     path.write_text(ROWS, encoding="utf-8")
-    assert annot("import", "judgements", path).exit_code == 0
+    assert annot("import", "--as", "judgements", path).exit_code == 0
     return ws
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.corpus import corpus_lots
+from annot.corpus import adding
 from annot.formats.corpora import cutting
 from annot.formats.corpora.cutting import Piece, read_lines
 from annot.steps import corpus
@@ -45,7 +45,7 @@ def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedPapers:
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for module in (cutting, corpus_lots):
+    for module in (cutting, adding):
         monkeypatch.setattr(module, "PIECE_BYTES", size)
 
 

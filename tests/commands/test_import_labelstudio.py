@@ -39,7 +39,7 @@ def bring(annot: Run, tmp_path: Path) -> Callable[..., Any]:
     def run(tasks: Any, *more: str) -> Any:
         path = tmp_path / "theirs.json"
         path.write_text(tasks if isinstance(tasks, str) else json.dumps(tasks), encoding="utf-8")
-        return annot("import", "labelstudio", path, *OPTIONS, *more)
+        return annot("import", "--as", "labelstudio", path, *OPTIONS, *more)
 
     return run
 

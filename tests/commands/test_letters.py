@@ -191,7 +191,7 @@ def test_a_study_with_imported_judgements_writes_no_letter(
 ) -> None:
     file = tmp_path / "j.csv"
     file.write_text("query,document,assessor,grade\nq-method,d1,Ada,1\nq-method,d1,Bob,1\n", encoding="utf-8")
-    assert annot("import", "judgements", file).exit_code == 0
+    assert annot("import", "--as", "judgements", file).exit_code == 0
     refused = annot("invite")
     assert refused.exit_code == 2, refused.stdout
     assert "their answers were imported" in refused.stderr

@@ -34,7 +34,7 @@ def judged(ws: Workspace, annot: Run, tmp_path: Path) -> Workspace:
     lines.append("p2-method,half,Ada,3,2031-03-12T10:00:00Z,A secret so far.")
     path = tmp_path / "j.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert annot("import", "judgements", path).exit_code == 0
+    assert annot("import", "--as", "judgements", path).exit_code == 0
     return ws
 
 

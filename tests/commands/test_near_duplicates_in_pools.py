@@ -61,10 +61,10 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
 
 def test_the_corpus_lists_them(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
     made(ws, annot, lines)
-    told = annot("corpus")
+    told = annot("corpus", "show")
     assert "70 papers, 70 without a year" in told.stdout
     assert "20 papers have nearly the same abstract as another, in 10 groups" in told.stdout
-    groups = json.loads(annot("corpus", "--json").stdout)["data"]["near_duplicates"]
+    groups = json.loads(annot("corpus", "show", "--json").stdout)["data"]["near_duplicates"]
     assert groups == [[f"p{at}", f"twice{at}"] for at in range(10, 20)]
 
 

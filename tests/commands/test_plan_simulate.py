@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import UndefinedStatistic
 from annot.base.records import Assessor
 from annot.measuring.agreement.joint import coefficient, interval, joint_grades, units_of
-from annot.measuring.agreement.ratings import QueryRatings
+from annot.measuring.agreement.per_query import QueryRatings
 from annot.store import judgements, people, pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

@@ -70,7 +70,7 @@ def test_a_near_duplicate_added_by_hand_is_no_draw_of_a_method(pooled: Workspace
 def citations(ws: Workspace, annot: Annot) -> None:
     """p5 cites a paper that is in the corpus, one that may come, and the copy."""
     (ws.root / "edges.tsv").write_text(f"p5\tp40\np5\tlater1\np5\t{COPY}\np5\tnever\n")
-    done(annot, "citations", "add", "edges.tsv")
+    done(annot, "import", "--as", "citations", "edges.tsv")
 
 
 def papers(ws: Workspace, annot: Annot) -> None:
@@ -159,7 +159,7 @@ def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, anno
     assert len(source) == 64
     done(annot, "check", "files")
     (pooled.root / "other.tsv").write_text("p12\tp41\n")
-    done(annot, "citations", "add", "other.tsv")
+    done(annot, "import", "--as", "citations", "other.tsv")
     found = annot("check", "files")
     assert found.exit_code == 1
     assert "its input corpus/citations/manifest.json was made anew since; `annot pool` takes it up" in found.stdout

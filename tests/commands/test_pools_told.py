@@ -101,7 +101,7 @@ def test_both_pages_name_the_files_of_citations(ws: Workspace, annot: Callable[.
     for name, lines in (("sent/edges_of_s2.csv", EDGES), ("later.csv", "p12,p30\n")):
         (ws.root / name).write_text(lines, encoding="utf-8")
     hashes = [hashlib.sha256(lines.encode()).hexdigest()[:12] for lines in (EDGES, "p12,p30\n")]
-    done("citations", "add", str(ws.root / "sent" / "edges_of_s2.csv"), by=annot)
+    done("import", "--as", "citations", str(ws.root / "sent" / "edges_of_s2.csv"), by=annot)
     drawn(ws, annot)
     first = f"`edges_of_s2.csv` (2 citations by papers of the corpus, SHA-256 {hashes[0]}…)"
     begin = "Citations beside those that came with the papers were added from"
@@ -109,12 +109,12 @@ def test_both_pages_name_the_files_of_citations(ws: Workspace, annot: Callable[.
         assert f"{begin} {first}." in text
         assert "nearly the same" not in text
         assert "before the last" not in text
-    done("citations", "add", "later.csv", by=annot)
+    done("import", "--as", "citations", "later.csv", by=annot)
     for text in pages(ws, annot).values():
         later = f"`later.csv` (1 citation by papers of the corpus, SHA-256 {hashes[1]}…)"
         assert f"{begin} {first}; {later}. 2 pools were drawn before the last of these were added." in text
     datasheet = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
-    assert "`annot citations add`" in datasheet
+    assert "`annot import --as citations`" in datasheet
     assert str(ws.root) not in datasheet
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from annot.judging.progress import AgreementSoFar, by_day, papers_with_complete_pairs, running_agreement
-from annot.publishing.report.status_page import LEAST_PAPERS, Said
+from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords
 from annot.steps.status_page import StatusPage
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -32,7 +32,7 @@ class Clock:
 
 
 def page_of(ws: Workspace, clock: Clock, *, every: float = 60) -> StatusPage:
-    return StatusPage(ws, lambda: Said("annot pull", "people judge", ()), every=every, clock=clock, zone=UTC)
+    return StatusPage(ws, lambda: StatusWords("annot pull", "people judge", ()), every=every, clock=clock, zone=UTC)
 
 
 def written(page: StatusPage) -> str:

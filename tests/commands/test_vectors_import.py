@@ -12,8 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import safetensors.numpy
-from annot.base.ordering import ranked
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, ranked
 from annot.ranking import vectors
 from annot.store.papers import paper_ids
 from command_line import annot, annot_done

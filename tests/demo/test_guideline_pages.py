@@ -14,7 +14,7 @@ from annot.base.settings import Settings
 from annot.base.settings.sections import ScaleSettings
 from annot.base.templating import render
 from annot.demo import packaged
-from annot.demo.relevance import latent_relevance
+from annot.demo.simulated_people import latent_relevance
 from annot.formats.trec import read_qrels
 from demo_collection import papers
 from markdown import markdown

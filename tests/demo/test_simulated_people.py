@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.demo import packaged
-from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
-from annot.demo.packaged import Latent
-from annot.demo.relevance import JITTER, latent_relevance
+from annot.demo.packaged import ADJUDICATOR, CAST, Latent, SimulatedAdjudicator, SimulatedAssessor
+from annot.demo.simulated_people import JITTER, latent_relevance
 from demo_collection import common_words, papers
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.clustered import jackknife_interval, mean_by_queries, share
 from annot.base.stats.values import Interval, Undefined, to_json
-from annot.measuring.diagnosis.dawid_skene import compare_with_final
 from annot.measuring.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
 from annot.measuring.diagnosis.pace import paces
+from annot.measuring.diagnosis.pairs import compare_with_final
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from csfcube_grades import csfcube_panel
 from scipy import stats
@@ -23,12 +23,6 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 LEVEL = 0.95
 SCALE = (0, 1, 2, 3)
-
-
-def kappa(ratings: np.ndarray, grades: object) -> float:
-    if len(np.unique(ratings)) == 1:
-        raise UndefinedStatistic("both gave one grade only")
-    return float(cohen_kappa_score(*ratings.astype(int), weights="quadratic"))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +53,7 @@ def study() -> Panel:
 
 
 def test_matrix_between_assessors_is_that_of_scikit_learn(study: Panel) -> None:
-    found = {(one.first, one.second): one for one in pairwise_matrix(study, coefficient=kappa, level=LEVEL)}
+    found = {(one.first, one.second): one for one in pairwise_matrix(study, level=LEVEL)}
     assert list(found) == [("a1", "a2"), ("a1", "a3"), ("a2", "a3")]
     for (first, second), one in found.items():
         columns = dense(study)[:, [study.assessors.index(first), study.assessors.index(second)]]
@@ -94,7 +88,7 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
     for figures in (
         lambda one: [
             x
-            for pair in pairwise_matrix(one, coefficient=kappa, level=LEVEL)
+            for pair in pairwise_matrix(one, level=LEVEL)
             for x in (pair.same.interval, pair.coefficient_interval, pair.difference.interval)
         ],
         lambda one: [
@@ -125,7 +119,7 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
 def test_assessors_who_never_met_are_not_compared() -> None:
     judgements = [Judgement("q1", "d1", "a1", 1), Judgement("q1", "d2", "a2", 1)]
     panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
-    assert pairwise_matrix(panel, coefficient=kappa, level=LEVEL) == ()
+    assert pairwise_matrix(panel, level=LEVEL) == ()
     found = severities(panel, level=LEVEL)
     assert all(isinstance(one.severity.value, Undefined) and one.partners == () for one in found)
     assert "undefined" in json.dumps(to_json(found))
@@ -134,8 +128,9 @@ def test_assessors_who_never_met_are_not_compared() -> None:
 def test_reason_of_a_coefficient_without_value_is_kept() -> None:
     judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(5) for name in ("a1", "a2")]
     panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
-    (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
-    assert one.coefficient == Undefined("both gave one grade only")
+    (one,) = pairwise_matrix(panel, level=LEVEL)
+    assert isinstance(one.coefficient, Undefined)
+    assert one.coefficient.reason.startswith("every judgement is grade 0")
 
 
 def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
@@ -195,7 +190,7 @@ def test_severity_is_the_t_interval_of_query_means_of_the_difference_to_the_othe
 def test_distance_falls_into_one_way_and_both_ways() -> None:
     """By hand: at threshold 1 a1 is above 3 times and below once, at 2 below once, at 3 never: 5 steps in 6 pairs."""
     grades = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [1, 2], [3, 3]])
-    (one,) = pairwise_matrix(simulated(grades, np.arange(6)), coefficient=kappa, level=LEVEL)
+    (one,) = pairwise_matrix(simulated(grades, np.arange(6)), level=LEVEL)
     assert one.distance == pytest.approx(5 / 6)
     # In one direction 2 at threshold 1, and 1 the other way round at threshold 2: a net difference of 1.
     assert one.parts == pytest.approx({"severity": 1 / 6, "threshold": 2 / 6, "noise": 2 / 6})
@@ -278,7 +273,7 @@ def test_intervals_on_csfcube_are_about_those_of_resampled_queries(shared: Path)
 
 
 def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
-    one = pairwise_matrix(study, coefficient=kappa, level=LEVEL)[0]
+    one = pairwise_matrix(study, level=LEVEL)[0]
     x, y = dense(study)[:, 0], dense(study)[:, 1]
     queries = np.array(study.query_ids)
     without = [

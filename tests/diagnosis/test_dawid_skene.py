@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis.dawid_skene import compare_with_final, dawid_skene
+from annot.measuring.diagnosis.pairs import compare_with_final, dawid_skene
 from annot.measuring.diagnosis.panel import panel_of
 from csfcube_grades import csfcube_panel
 

@@ -13,10 +13,16 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
+from annot.corpus.facets.attributes import FEATURE_SET
 from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, train
-from annot.corpus.facets.features import FEATURE_SET
-from annot.corpus.facets.scores import LabelScores, by_confidence, score
-from annot.corpus.facets.training import LabelledAbstract, read_labelled, without_held_out
+from annot.corpus.facets.training import (
+    LabelledAbstract,
+    LabelScores,
+    by_confidence,
+    read_labelled,
+    score,
+    without_held_out,
+)
 
 LABELS = Settings().labels.names
 

@@ -20,9 +20,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Source
 from annot.base.settings import Settings
-from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, train, viterbi
-from annot.corpus.facets.features import features
-from annot.corpus.facets.model_file import read_weights
+from annot.corpus.facets.attributes import features
+from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, read_weights, train, viterbi
 from annot.corpus.facets.query_sentences import offered_facets
 from annot.corpus.facets.training import LabelledAbstract, read_labelled
 from annot.steps import facets, init

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.formats.cleaned import Cleaned, counts_of, kinds
-from annot.formats.cleaning import Way, clean, ways
+from annot.formats.cleaning import Cleaned, Way, clean, counts_of, kinds, ways
 from annot.formats.paper_lines import paper_of_record
 from hypothesis import given
 from hypothesis import strategies as st

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.ordering import ranked
-from annot.base.records import Draw
+from annot.base.records import Draw, ranked
 from annot.base.settings import Settings
 from annot.formats.csfcube import Release, is_release_file, read_release
 

@@ -15,7 +15,7 @@ from annot.formats.cleaning import clean
 from annot.formats.corpora import cutting
 from annot.formats.corpora.acl import refuse_entities
 from annot.formats.corpora.cutting import Piece, read_lines
-from annot.formats.sentences import split_sentences
+from annot.formats.paper_text import split_sentences
 
 LETTERS = 50_000
 """What costs the square of a run's length takes half a minute and more for so many, and well under a second if not."""

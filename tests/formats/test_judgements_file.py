@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
-from annot.formats.judgement_lines import write_decisions, write_judgements
-from annot.formats.judgements_file import FileJudgement, read_judgements
+from annot.formats.judgements_file import FileJudgement, read_judgements, write_decisions, write_judgements
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 PLAIN = "query,document,assessor,grade\np1-method,d1,Ada,2\np1-method,d1,Ben,0\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from annot.base.records import Asked
 from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.findings import Audited, Finding, fast_answers, of_fast, of_project
+from annot.judging.exchange.findings import Audited, AuditFinding, fast_answers, of_fast, of_project
 from annot.labelstudio.studio_records import PulledTask
 
 A1, A2, LEAD = 7, 8, 1
@@ -45,7 +45,7 @@ def task(number: int, key: str, *answers: dict[str, Any]) -> PulledTask:
     return PulledTask(key, answers, task_id=number)
 
 
-def found(project: Audited) -> dict[str, Finding]:
+def found(project: Audited) -> dict[str, AuditFinding]:
     return {finding.kind: finding for finding in of_project(project, {})}
 
 

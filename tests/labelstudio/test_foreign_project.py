@@ -75,9 +75,11 @@ def test_an_export_of_a_project_that_is_not_ours_becomes_judgements(studio: Stud
     annot = partial(command_line.annot, folder=tmp_path / "study")
     options = ("--query", "topic", "--document", "paper", "--facet", "method", "--comment", "why")
     grades = [f"--grade={one}" for one in ("No=0", "A bit=1", "Very=3", "Cannot tell=none")]
-    minimal = annot("import", "labelstudio", exported["JSON_MIN"], "--rating", "relevance", *options, *grades)
+    minimal = annot("import", "--as", "labelstudio", exported["JSON_MIN"], "--rating", "relevance", *options, *grades)
     assert (minimal.exit_code, "JSON-MIN" in minimal.stderr) == (2, True)
-    done = annot("import", "labelstudio", exported["JSON"], "--rating", "relevance", *options, *grades, "--json")
+    done = annot(
+        "import", "--as", "labelstudio", exported["JSON"], "--rating", "relevance", *options, *grades, "--json"
+    )
     assert done.exit_code == 0, done.stderr
     assert (done.data["judgements"], done.data["added"], done.data["queries"]) == (9, 9, 1)
     assert annot("status", "--json").data["assessors"] == [
@@ -98,5 +100,5 @@ def test_an_export_of_a_project_that_is_not_ours_becomes_judgements(studio: Stud
     init(tmp_path / "stars", name="stars", dry_run=False)
     annot = partial(command_line.annot, folder=tmp_path / "stars")
     stars = [f"--grade={at}={at - 1}" for at in range(1, 5)]
-    done = annot("import", "labelstudio", exported["JSON"], "--rating", "stars", *options, *stars, "--json")
+    done = annot("import", "--as", "labelstudio", exported["JSON"], "--rating", "stars", *options, *stars, "--json")
     assert (done.exit_code, done.data["added"]) == (0, 9), done.stderr

@@ -25,7 +25,7 @@ def small_study(tmp_path: Path) -> Path:
     """Two queries, two assessors, one judgement missing; `study/` in the test's folder."""
     annot_done("init", "study", folder=tmp_path)
     (tmp_path / "judgements.csv").write_text(JUDGEMENTS)
-    annot_done("import", "judgements", tmp_path / "judgements.csv", "-f", "method", folder=tmp_path / "study")
+    annot_done("import", "--as", "judgements", tmp_path / "judgements.csv", "-f", "method", folder=tmp_path / "study")
     return tmp_path / "study"
 
 
@@ -34,7 +34,7 @@ def csfcube_study(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """CSFCube's whole release, imported. Nobody writes into it."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
     annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
     return folder
 
 

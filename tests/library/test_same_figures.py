@@ -223,7 +223,7 @@ def test_an_open_study_stays_as_it_was_read(small_study: Path) -> None:
     study = annot.open_study(small_study)
     more = small_study / "more.csv"
     more.write_text("query,document,assessor,grade\nq2,d2,a1,3\nq2,d2,a2,3\n")
-    annot_done("import", "judgements", more, "-f", "method", folder=small_study)
+    annot_done("import", "--as", "judgements", more, "-f", "method", folder=small_study)
     assert len(study.judgements) == 8
     assert len(annot.open_study(small_study).judgements) == 10
 

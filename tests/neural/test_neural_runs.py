@@ -94,7 +94,7 @@ def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study:
     ("name", "says"),
     [
         ("susimcse", "hf download princeton-nlp/sup-simcse-bert-base-uncased --local-dir"),
-        ("ictsentbert", "nobody published them"),
+        ("ictsentbert", "they were never published"),
         ("../susimcse", "system '../susimcse': not known"),
     ],
 )

@@ -111,7 +111,7 @@ def test_new_pairs_are_added_behind_a_standing_plan() -> None:
         assignment="per-query",
         repeats=0.0,
         seed=2,
-        standing=standing,
+        current=standing,
     )
     assert set(standing) <= set(grown)
     assert len(grown) == 36
@@ -122,7 +122,7 @@ def test_a_standing_plan_that_lost_a_pair_is_refused_with_every_fault() -> None:
     standing = [Assignment("p0-background", "gone", name, 1) for name in ("a1", "a2")]
     with pytest.raises(InputError) as caught:
         draw_plan(
-            documents, queries, ["a1", "a2"], per_pair=2, assignment="per-pair", repeats=0.0, seed=2, standing=standing
+            documents, queries, ["a1", "a2"], per_pair=2, assignment="per-pair", repeats=0.0, seed=2, current=standing
         )
     assert len(caught.value.faults) == 2
 
@@ -176,7 +176,7 @@ def test_a_standing_plan_keeps_its_repeats_and_gets_none_anew() -> None:
     names = ["a1", "a2", "a3"]
     standing = draw_plan(documents, queries, names, per_pair=2, assignment="per-query", repeats=0.2, seed=2)
     again = draw_plan(
-        documents, queries, names, per_pair=2, assignment="per-query", repeats=0.4, seed=2, standing=standing
+        documents, queries, names, per_pair=2, assignment="per-query", repeats=0.4, seed=2, current=standing
     )
     assert again == standing
     assert any(one.occasion == 2 for one in standing)

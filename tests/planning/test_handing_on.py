@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from annot.base.records import Asked, Assignment, Query
-from annot.judging.planning.checking import Overlap, faults_of, overlaps
+from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import FEWEST_BETWEEN, draw_plan
 from annot.judging.planning.handing_on import give_back, hand_on
 from hypothesis import given, settings
@@ -124,7 +124,7 @@ def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_a
     queries = {"q0": Query("q0", "p0", "method", (0,))}
     later = draw_plan(
         documents(sizes), queries, ["a1", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1,
-        standing=left.plan, former={"a2", "j1"},
+        current=left.plan, former={"a2", "j1"},
     )  # fmt: skip
     assert set(later) - set(left.plan) == {Assignment("q0", "d1", "a3", 1)}
     assert not faults(later, sizes)
@@ -219,7 +219,7 @@ def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
 
 def test_overlaps_count_the_pairs_of_both_once() -> None:
     assert overlaps(SOUND, ["a1", "a2", "a3"]) == (
-        Overlap("a1", "a2", 2),
-        Overlap("a1", "a3", 0),
-        Overlap("a2", "a3", 0),
+        PlannedTogether("a1", "a2", 2),
+        PlannedTogether("a1", "a3", 0),
+        PlannedTogether("a2", "a3", 0),
     )

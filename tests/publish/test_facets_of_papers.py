@@ -67,7 +67,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory, undrawn: None) -> Planted:
     annot_done("init", root, folder=root.parent)
     made_public(root)
     (root.parent / "judged.csv").write_text(judgements_csv(), encoding="utf-8")
-    annot_done("import", "judgements", root.parent / "judged.csv", "--adjudicator", "Ivo Judge", folder=root)
+    annot_done("import", "--as", "judgements", root.parent / "judged.csv", "--adjudicator", "Ivo Judge", folder=root)
     annot_done("qrels", folder=root)
     (root.parent / "own.run").write_text(run_file(), encoding="utf-8")
     annot_done("run", "import", root.parent / "own.run", "--tag", "own", folder=root)

@@ -30,7 +30,7 @@ def study(annot: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def judged(annot: Run, study: Path) -> None:
-    done = annot("import", "judgements", study.parent / "judged.csv", "--adjudicator", JUDGE)
+    done = annot("import", "--as", "judgements", study.parent / "judged.csv", "--adjudicator", JUDGE)
     assert done.exit_code == 0, done.stderr
 
 
@@ -85,7 +85,7 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     rows += [f"q1-method,d{at},{who},{(at + at * shift) % 4}" for at in range(6) for shift, who in enumerate("xy")]
     rows += ["q2-background,d1,x,0"]
     (study.parent / "judged.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert annot("import", "judgements", study.parent / "judged.csv").exit_code == 0
+    assert annot("import", "--as", "judgements", study.parent / "judged.csv").exit_code == 0
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert re.search(r"\| no interval \| before \| .* \| method \| 1 query: an interval over queries needs 6 \|", page)

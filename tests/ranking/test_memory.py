@@ -12,8 +12,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.ranking import lsa, wordvectors
 from annot.ranking.index_parts import processes_within
-from annot.ranking.memory import OVERHEAD
 from annot.ranking.methods import RankingInputs
+from annot.ranking.wordvectors import OVERHEAD
 
 PROGRAM = """
 import sys
@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 from annot.base import storage
-from annot.ranking import lsa, shard, wordvectors
-from annot.ranking.corpus import Corpus, gather
+from annot.ranking import lsa, wordvectors
+from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.base.records import Paper
 from indexed import batches
 
@@ -32,12 +32,12 @@ folder, work, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 rng = np.random.default_rng(1)
 words = np.array([f"w{at}" for at in range(2000)], dtype=object)
 papers = [Paper(str(at), "t", tuple(" ".join(words[rng.integers(0, 2000, 120)]) for _ in "s")) for at in range(PAPERS)]
-storage.save(folder / "shard", kind="s", arrays=shard.make(batches(papers)), texts={}, facts={})
+storage.save(folder / "shard", kind="s", arrays=make_shard(batches(papers)), texts={}, facts={})
 stored = storage.load(folder / "shard", kind="s").arrays
 
 def of(at):
     own = storage.strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
-    return shard.Shard(ChainMap(storage.as_arrays("paper_ids", own), stored))
+    return Shard(ChainMap(storage.as_arrays("paper_ids", own), stored))
 
 shards = [of(at) for at in range(number)]
 corpus = Corpus(shards, gather(shards))

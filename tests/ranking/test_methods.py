@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Paper, Ranking, ScoredDoc
+from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.ranking import lsa, methods, tfidf
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs

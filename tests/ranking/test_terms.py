@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Paper, ScoredDoc
+from annot.base.records import Paper, ScoredDoc, ranked
 from annot.ranking import bm25, tfidf
 from annot.ranking.corpus import Rows
 from annot.ranking.methods import RankingInputs

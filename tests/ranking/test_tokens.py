@@ -11,10 +11,8 @@ import pytest
 from annot.base import storage
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.ranking.corpus import Corpus
-from annot.ranking.counts import Sparse
-from annot.ranking.shard import FIELDS, make
-from annot.ranking.tokens import RULES, Field, Rule
+from annot.ranking.corpus import FIELDS, Corpus, make_shard
+from annot.ranking.tokens import RULES, Field, Rule, Sparse
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexed import batches, corpus_of
@@ -81,7 +79,7 @@ def test_sentences_that_are_not_there_are_named_together() -> None:
 
 
 def test_batches_do_not_show(papers: list[Paper]) -> None:
-    whole, small = make(batches(papers)), make(batches(papers, size=7))
+    whole, small = make_shard(batches(papers)), make_shard(batches(papers, size=7))
     assert whole.keys() == small.keys()
     for name in whole:
         assert np.array_equal(whole[name], small[name]), name
@@ -119,7 +117,7 @@ def test_what_is_kept_of_a_corpus_does_not_depend_on_its_shards(papers: list[Pap
 
 
 def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path) -> None:
-    arrays = make(batches(papers))
+    arrays = make_shard(batches(papers))
     storage.save(tmp_path / "shard", kind="k", arrays=arrays, texts={}, facts={})
     back = storage.load(tmp_path / "shard", kind="k").arrays
     assert set(back) == set(arrays)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.ordering import ranked, round_score
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, ranked, round_score
 from annot.base.storage import strings_of
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
 from hypothesis import given

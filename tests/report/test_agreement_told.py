@@ -10,7 +10,7 @@ from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Document, Section, Table
+from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.latex import latex
 from annot.publishing.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
 from annot.publishing.report.sections.agreement import all_coefficients, glance, headline, tables
@@ -197,7 +197,7 @@ def test_latex_captions_carry_no_list_of_reasons(settled: bool) -> None:
     made = table(*(judged(f"q{at:02}", A, B) for at in range(50)), UNANIMOUS, settled=settled)
     (block,) = [one for one in tables(made, every=False) if one.name == "reasons"]
     assert block.headings == ("Case", "Adjudication", "Figures", "Queries or facets", "Reason")
-    text = latex(Document("T", "S", None, (), (Section("s", "S", (), (block,)),), ()))
+    text = latex(Document("T", "S", None, (), (Chapter("s", "S", (), (block,)),), ()))
     captions = re.findall(r"\\caption\{(.*)\}", text)
     assert captions == [block.caption]
     # The long column is broken into lines.

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.records import Assignment, Decision, Judgement
-from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.diagnosis.matrices import Repeat
 from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import panel_of
@@ -48,7 +47,6 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
         papers={query_id: query_id for query_id in FACETS},
         policy=policy,
         missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
-        coefficient=COEFFICIENTS["kappa_quadratic"],
         order="the order of the plan",
         fence=3.0,
         level=0.95,

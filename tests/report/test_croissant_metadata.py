@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material
-from annot.formats.judgement_lines import write_decisions, write_judgements
+from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables, semantic_version
 from collection_facts import demo_facts

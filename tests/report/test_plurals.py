@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from annot.base.stats.values import Undefined
 from annot.base.templating import counted
-from annot.publishing.report.terminal import told
-from annot.publishing.report.verdict import figure
-from annot.publishing.report.words import sentences, table
+from annot.publishing.report.sections.runs import of_lines
+from annot.publishing.report.terminal import rendered
+from annot.publishing.report.words import sentences
 
 FOLDER = Path(str(files("annot.templates")))
 TEMPLATES = sorted(
@@ -62,8 +62,8 @@ def test_sentences_of_one_thing_are_in_the_singular() -> None:
     texts = [
         *sentences("commands.planned", **planned),
         *sentences("commands.open_questions", file="datasheet.toml", n=1, shown=["uses.tasks"]),
-        told("pool-stats", facts=facts),
-        told("checked", found=found),
+        rendered("pool-stats", facts=facts),
+        rendered("checked", found=found),
     ]
     assert not [text for text in texts if ONE_OF_MANY.search(text)]
     assert "1 pair has fewer than 1 assessor" in " ".join(texts)
@@ -74,13 +74,9 @@ def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:
     few = Undefined("3 query papers: an interval needs 4", "fewer than 4 query papers")
     line = SimpleNamespace(
         values={"AP": 0.5, "P": 0.4}, intervals={"AP": few, "P": few}, spread={}, facet="method", run="bm25", runs=1,
-        demonstration=False, queries=3, average="mean",
+        demonstration=False, convention="trec", queries=3, average="mean",
     )  # fmt: skip
     evaluated = SimpleNamespace(level=0.95, several=False)
-    made = table(
-        "runs.measures",
-        [{"line": line, "figures": [figure(line, name) for name in ("AP", "P")]}] * 3,  # type: ignore[arg-type]
-        evaluated=evaluated, convention="trec", names=("AP", "P"), average="", averages=[],
-    )  # fmt: skip
+    made = of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]
     assert made.notes == ("6 figures have no interval: 3 query papers: an interval needs 4.",)
     assert "interval" not in made.caption

@@ -6,7 +6,7 @@ import re
 from types import SimpleNamespace
 
 from annot.base.records import Draw, Pool, PoolEntry
-from annot.pools.pool_origins import PoolOrigins
+from annot.pools.pool_facts import PoolOrigins
 from annot.publishing.report import figures
 from annot.publishing.report.sections.collection import _pools
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import Number, Quantity
-from annot.publishing.report.document import Answer, Document, Section, Table
+from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.latex import escape, inline, latex
 from needs import unavailable
 
@@ -36,12 +36,12 @@ def document(*, rows: int = 3, notes: tuple[str, ...] = ()) -> Document:
         title=f"Title {HOSTILE}\nsecond line \\end{{document}}",
         subtitle=LETTERS,
         notice=HOSTILE,
-        answers=(Answer(HOSTILE, LETTERS, (HOSTILE,)),),
+        answers=(Reply(HOSTILE, LETTERS, (HOSTILE,)),),
         body=(),
         appendix=(
-            Section(
+            Chapter(
                 "one",
-                f"Section {HOSTILE}",
+                f"Chapter {HOSTILE}",
                 (HOSTILE, LETTERS, "95% intervals (BCa)."),
                 (
                     Table(

@@ -9,8 +9,7 @@ from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
-from annot.base.ordering import ranked
-from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc
+from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc, ranked
 from annot.base.stats.seeding import generator
 from annot.measuring.reusability.certificate import certify, verdict_of
 from annot.measuring.reusability.own_finds import Loss, finds_of, losses

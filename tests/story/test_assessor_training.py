@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.judging.exchange.rounds import Wishes
-from annot.publishing.report.terminal import told
+from annot.publishing.report.terminal import rendered
 from annot.steps import pull, push, training
 from annot.steps import training as gold_pairs
 from annot.store import trials
@@ -146,7 +146,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
     assert trained.planned_too == ()
     assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
-    shown = told("training", found=training.report(ws))
+    shown = rendered("training", found=training.report(ws))
     assert trained.verdict in shown
     assert "Why not?" in shown
 

@@ -63,7 +63,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
     annot_done("push", folder=study.folder)
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
     study.judge("a2", {pair: (at + (at < 2)) % 4 for at, pair in enumerate(pairs[:half])})
-    annot_done("pull", folder=study.folder)
+    annot_done("pull", "judging", folder=study.folder)
     annot_done("push", "adjudication", folder=study.folder)
     first_dispute, second_dispute = in_dispute(study)
     study.judge("j1", {first_dispute: 2}, "adjudicate")
@@ -95,7 +95,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         assert sent(pushed) == {"a1": (0, 1, n), "a2": (0, n - half, half)}
         assert open_pairs(restored, "a2") == [pair for pair in of_second if pair not in pairs[:half]]
         assert open_pairs(restored, "a1") == [(*pairs[3], "2")]
-        pulled = annot_done("pull", "--json", folder=folder).data["assessors"]
+        pulled = annot_done("pull", "judging", "--json", folder=folder).data["assessors"]
         assert [(one["new"], one["changed"], one["lost"]) for one in pulled] == [(0, 0, 0)] * 2
         assert counting(restored) == before
         decided = annot_done("push", "adjudication", "--json", folder=folder)
@@ -113,7 +113,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         restored.judge("a2", {pair: at % 4 for at, pair in enumerate(pairs) if at >= half})
         restored.judge("a1", {(*pairs[3], "2"): 3})
         restored.judge("j1", {second_dispute: 1}, "adjudicate")
-        annot_done("pull", folder=folder)
+        annot_done("pull", "judging", folder=folder)
         annot_done("pull", "adjudication", folder=folder)
         added = {(*pair, "a2"): at % 4 for at, pair in enumerate(pairs) if at >= half}
         assert counting(restored) == before | added | {(*second_dispute, "j1"): 1}

@@ -39,17 +39,17 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
         person.change_annotation(annotations_of(study, "a2")[mine[0]]["id"], rating("2"))
     http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/")
     # What is new in the same pull is recorded all the same.
-    assert annot("pull", folder=study.folder).exit_code == 1
+    assert annot("pull", "judging", folder=study.folder).exit_code == 1
     whole = complete.counting | {(*mine[0], "a2"): 2}
     assert counting(study) == whole
     without = {key: grade for key, grade in whole.items() if key[2] != "a1"}
     for expected in (len(mine), 0):
-        accepted = annot_done("pull", "--accept-deletions", "--json", folder=study.folder)
+        accepted = annot_done("pull", "judging", "--accept-deletions", "--json", folder=study.folder)
         assert (len(accepted.data["lost"]), accepted.data["withdrawn"]) == (expected, True)
         assert counting(study) == without
     # The person is asked again; that another project stands there now says nothing new of the answers.
     assert annot_done("push", "--json", folder=study.folder).data["projects"][0]["sent"] == len(mine)
-    pulled = annot_done("pull", "--json", folder=study.folder).data["assessors"]
+    pulled = annot_done("pull", "judging", "--json", folder=study.folder).data["assessors"]
     assert [(one["assessor"], one["judged"], one["changed"]) for one in pulled] == [("a1", 0, 0), ("a2", len(mine), 0)]
     listed = annot_done("answers", "list", "--json", folder=study.folder).data
     assert {(one["query_id"], one["doc_id"]) for one in listed} == set(mine)
@@ -59,12 +59,12 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
     # One is restored, and nothing but the word of the lead takes it away again.
     for _ in range(2):
         annot_done("answers", "restore", *mine[0], "--assessor", "a1", folder=study.folder)
-        annot_done("pull", "--accept-deletions", folder=study.folder)
+        annot_done("pull", "judging", "--accept-deletions", folder=study.folder)
         assert counting(study) == without | {(*mine[0], "a1"): whole[(*mine[0], "a1")]}
     promised = annot_done("answers", "restore", "--all", "--dry-run", "--json", folder=study.folder).data
     done = annot_done("answers", "restore", "--all", "--json", folder=study.folder).data
     assert len(promised["restored"]) == len(done["restored"]) == len(mine) - 1
-    annot_done("pull", folder=study.folder)
+    annot_done("pull", "judging", folder=study.folder)
     assert counting(study) == whole
     assert annot_done("answers", "list", "--json", folder=study.folder).data == []
     assert "restored by the lead" in annot_done("trace", *mine[0], folder=study.folder).stdout
@@ -107,7 +107,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     shutil.copy2(complete.last_night, live)
     up(folder, port)
 
-    pulled = annot("pull", folder=study.folder)
+    pulled = annot("pull", "judging", folder=study.folder)
     assert pulled.exit_code == 1
     assert f"a2: {len(pairs) - half} answer(s), the server has an earlier state" in pulled.stderr
     assert "a1: the server holds 1 answer(s) in an earlier state" in pulled.stderr
@@ -131,7 +131,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     }
     changed = study.judge("a1", {study.planned()["a1"][0]: 3, study.planned()["a1"][1]: 3})
     assert {str(annotation) for annotation in changed.values()} & lost
-    assert annot("pull", folder=study.folder).exit_code == 1
+    assert annot("pull", "judging", folder=study.folder).exit_code == 1
     assert annot("pull", "adjudication", folder=study.folder).exit_code == 1
     assert counting(study) == complete.counting | {(*pair, "a1"): 3 for pair in changed}
 
@@ -142,19 +142,19 @@ def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Comple
     again = [pair for pair in study.planned()["a2"] if pair not in answered]
     assert again
     study.judge("a2", dict.fromkeys(again, 2))
-    pulled = annot_done("pull", folder=study.folder)
+    pulled = annot_done("pull", "judging", folder=study.folder)
     assert (
         f"a2: the server was set back to an earlier state; {len(again)} answer(s) on record were given again since, "
         "and those given last count" in pulled.stderr
     )
     assert counting(study) == complete.counting | {(*pair, "a2"): 2 for pair in again}
-    assert "was set back" not in annot("pull", folder=study.folder).stderr
+    assert "was set back" not in annot("pull", "judging", folder=study.folder).stderr
     # Who deletes an answer and gives another one sets nothing back.
     pair = next(iter(answered))
     with study.as_person("a2") as person:
         person.delete_annotation(answered[pair]["id"])
     study.judge("a2", {pair: 0})
-    assert "was set back" not in annot("pull", folder=study.folder).stderr
+    assert "was set back" not in annot("pull", "judging", folder=study.folder).stderr
 
 
 def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
@@ -183,12 +183,12 @@ def test_a_listing_that_is_short_takes_nothing_away(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(servers, "Gateway", partial(Gateway, transport=Short()))
-        pulled = annot("pull", folder=study.folder)
+        pulled = annot("pull", "judging", folder=study.folder)
         assert pulled.exit_code == 1
         assert "annot: 6 answer(s) that counted are not on the server" in pulled.stderr
         assert counting(study) == complete.counting
     # Seen whole again, there is nothing to decide.
-    annot_done("pull", folder=study.folder)
+    annot_done("pull", "judging", folder=study.folder)
     assert annot_done("answers", "list", "--json", folder=study.folder).data == []
     assert counting(study) == complete.counting
 
@@ -204,7 +204,7 @@ def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Comp
     with study.studio.gateway() as gateway:
         duplicates = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
         other = gateway.create_project(spec("evidence/judge/a11"))
-    annot_done("pull", folder=study.folder)
+    annot_done("pull", "judging", folder=study.folder)
     pushed = annot_done("push", folder=study.folder)
     assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
     there = {project["id"] for project in study.listed_projects()}
@@ -223,9 +223,9 @@ def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_
         person.change_annotation(mine["id"], rating("1"))
     assert complete.counting[(*settled, "a1")] != 1
     for _ in range(2):
-        pulled = annot_done("pull", folder=study.folder)
+        pulled = annot_done("pull", "judging", folder=study.folder)
         assert "1 answer(s) changed after their pair was adjudicated" in pulled.stderr
         assert " ".join(settled) in pulled.stderr
-    assert annot_done("status", "--json", folder=study.folder).data["overtaken"] == 1
+    assert annot_done("status", "--json", folder=study.folder).data["changed_after_adjudication"] == 1
     assert "1 answer changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout
     assert counting(study) == complete.counting | {(*settled, "a1"): 1}

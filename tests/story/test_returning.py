@@ -34,7 +34,7 @@ def study(studio: Studio, tmp_path: Path, request: pytest.FixtureRequest) -> Stu
     pairs = sorted(made.planned()["a1"])
     made.judge("a1", {pair: 1 if at < 3 else 0 for at, pair in enumerate(pairs)}, comment="Seen in a hurry.")
     made.judge("a2", {pair: 2 if at < 3 else 0 for at, pair in enumerate(pairs[:-1])})
-    assert annot("pull").exit_code == 0
+    assert annot("pull", "judging").exit_code == 0
     return made
 
 
@@ -50,14 +50,14 @@ def next_task(study: Study, name: str) -> dict[str, Any]:
 
 def returned_rows(annot: Callable[..., Result]) -> list[tuple[str, str, str, str | None]]:
     rows = annot("status", "--returned", "--json").data
-    return [(row["doc_id"], row["standing"], row["before"], row["after"]) for row in rows]
+    return [(row["doc_id"], row["state"], row["before"], row["after"]) for row in rows]
 
 
 def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(study: Study) -> None:
     annot = partial(command_line.annot, folder=study.folder)
     disputed, settled, again, agreed, *_, unjudged = pairs = sorted(study.planned()["a1"])
     study.judge("a2", {unjudged: 0})
-    annot("pull")
+    annot("pull", "judging")
     assert annot("push", "adjudication").exit_code == 0
     study.judge("j1", {settled: 2}, "adjudicate")
     annot("pull", "adjudication")
@@ -109,7 +109,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
 
     # Answered: the new answer makes the final grade, the first one the agreement before adjudication.
     study.answer("a1", shown["id"], 2)
-    pulled = annot("pull", "--json").data["assessors"]
+    pulled = annot("pull", "judging", "--json").data["assessors"]
     assert [(one["assigned"], one["judged"], one["new"]) for one in pulled if one["assessor"] == "a1"] == [
         (len(pairs) + 2, len(pairs) + 1, 1)
     ]
@@ -141,13 +141,13 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert annot("push").exit_code == 0
     assert len(study.on_server("a1")) == len(before) + 1
     assert annot("push").exit_code == 0
-    assert annot("pull").stderr.count("ignored") == 0
+    assert annot("pull", "judging").stderr.count("ignored") == 0
     assert annot("status", "--json").data["waiting"] == 0
     # And it can be returned after that; what an adjudicator gets in the end are the answers that stand.
     assert annot("return", *again, "--to", "a2", "--why", "Only the query's method counts.").exit_code == 0
     annot("push")
     study.answer("a2", next_task(study, "a2")["id"], 3)
-    annot("pull")
+    annot("pull", "judging")
     annot("push", "adjudication")
     (waiting,) = [task for task in study.on_server("j1", "adjudicate") if not task["annotations"]]
     assert {waiting["data"]["rating_a"], waiting["data"]["rating_b"]} == {"1 Related", "3 Near-identical"}
@@ -163,7 +163,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert "returned to a1, who has not answered yet" in annot("qrels").stderr
     annot("push")
     study.answer("a1", next_task(study, "a1")["id"], 3)
-    annot("pull")
+    annot("pull", "judging")
     assert annot("status", "--json").data["open"] == 1
     first = {task["id"]: task for task in study.on_server("j1", "adjudicate")}
     assert annot("push", "adjudication").exit_code == 0
@@ -220,7 +220,7 @@ def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: St
     assert "4 pair(s) returned with this reason already; nothing changed" in annot(*back).stdout
     annot("push")
     study.answer("a1", next_task(study, "a1")["id"], 3)
-    annot("pull")
+    annot("pull", "judging")
     assert Counter(standing for _, standing, _, _ in returned_rows(annot)) == {"answered": 1, "waiting": 3}
     # One is answered: the table cannot be taken back as it is, and nothing of it is.
     refused = annot(*back, "--undo")

@@ -95,9 +95,8 @@ def run(study: Study, *typed: str) -> Result:
 def test_each_server_holds_one_person_and_their_project_alone(at: At) -> None:
     first = at("a1")
     for there in (0, 1):
-        labels = annot_done(
-            "push", "labels", "--assessor", "a1", "--assessor", "a2", "--json", folder=first.folder
-        ).data
+        both = ("--assessor", "a1", "--assessor", "a2")
+        labels = annot_done("push", "labels", *both, "--json", folder=first.folder).data["projects"]
         assert [(row["assessor"], row["there"], row["sent"]) for row in labels] == [
             ("a1", there, 1 - there),
             ("a2", there, 1 - there),
@@ -122,7 +121,7 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     pairs = first.planned()["a1"]
     first.judge("a1", {pair: place % 4 for place, pair in enumerate(pairs)})
     second.judge("a2", dict.fromkeys(pairs[:2], 1))
-    annot_done("pull", folder=first.folder)
+    annot_done("pull", "judging", folder=first.folder)
     before = counting(first)
     assert len(before) == len(pairs) + 2
     second.judge("a2", dict.fromkeys(pairs[2:], 1))
@@ -142,10 +141,10 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     back = annot_done("studio", "up", folder=first.folder)
     assert at("a2").studio.url == second.studio.url, "people keep their links"
     assert "1 server(s) to start" in back.stderr
-    annot_done("pull", folder=first.folder)
+    annot_done("pull", "judging", folder=first.folder)
     assert len(counting(first)) == 2 * len(pairs)
     standing = snapshot(first.folder)
-    annot_done("pull", folder=first.folder)
+    annot_done("pull", "judging", folder=first.folder)
     assert not [name for name in difference(standing, snapshot(first.folder)) if not name.startswith(".annot/studios")]
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.sending import Pushed
 from annot.labelstudio.annotations import write_result
-from annot.publishing.report.terminal import told
+from annot.publishing.report.terminal import rendered
 from annot.publishing.report.traced import describe
-from annot.steps import adjudicate, pull, push, qrels, status, trace
 from annot.steps import assessor as assessors
+from annot.steps import pull, push, qrels, status, trace
 from annot.store import adjudications
 from annot.store.database import open_store
 from fixtures_studio import Studio
@@ -55,11 +57,11 @@ def fetch_judgements(study: Study) -> pull.Pulled:
     return pull.pull(study.workspace, round="judging", advance=quietly)
 
 
-def send(study: Study) -> adjudicate.Pushed:
+def send(study: Study) -> Pushed:
     return push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
 
 
-def fetch(study: Study) -> adjudicate.Pulled:
+def fetch(study: Study) -> Pulled:
     return pull.pull(study.workspace, round="adjudication", advance=quietly)
 
 
@@ -166,9 +168,9 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
-    assert "2 that nobody can judge" in told("status", found=found)
+    assert "2 that nobody can judge" in rendered("status", found=found, progress=status.PROGRESS)
     assert found.next_command == "annot agreement"
-    rows = adjudicate.status(disputed.workspace)
+    rows = status.adjudication(disputed.workspace)
     assert sum(row.unjudgeable for row in rows) == 2
     assert all(row.settled + row.unjudgeable + row.open == row.disputed for row in rows)
     traced = trace.trace(disputed.workspace, *left)

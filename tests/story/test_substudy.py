@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.judging.exchange.rounds import Wishes
-from annot.publishing.report.terminal import told
+from annot.publishing.report.terminal import rendered
 from annot.steps import pull, push, qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot
@@ -116,7 +116,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
     shifted = final[pairs[0]] < 3
     assert full_final.figures["percent"].value == (90.0 if shifted else 100.0)
     assert found.changes == {0: 9}
-    assert "full texts" in told("substudy", found=found)
+    assert "full texts" in rendered("substudy", found=found)
 
     # Nothing of it is a judgement, a grade or an assignment of the collection.
     snapshot = read_snapshot(ws)

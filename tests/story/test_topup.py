@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.records import MANUAL
 from annot.formats.trec import read_run
 from annot.judging import plan_on_record
 from annot.pools import replay
-from annot.pools.pooling import MANUAL
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly
@@ -125,7 +125,14 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
 
 def evaluate_all(ws: Workspace) -> Any:
     return evaluate.evaluate(
-        ws, files=(), convention=None, measures=(), ties="order", average="test", tell=lambda text: None
+        ws,
+        runs=(),
+        convention=None,
+        measures=(),
+        ties="order",
+        average="test",
+        at_least_two=False,
+        tell=lambda text: None,
     )
 
 

@@ -76,7 +76,7 @@ def csfcube(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CSFCube's two facets as a study, with its term baselines and qrels."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
     annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
     annot_done("qrels", folder=folder)
     annot_done("run", folder=folder)
     return folder

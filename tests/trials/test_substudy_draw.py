@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
-from annot.judging.trials.substudy import draw
-from annot.judging.trials.training import Pair, query_by_query
+from annot.judging.trials.draws import Pair, draw_substudy, query_by_query
 
 FACETS = ("background", "method")
 PERCENT, KAPPA = 0.73, 0.63
@@ -47,7 +46,7 @@ def test_a_draw_from_csfcube_is_like_its_appendix_b(csfcube: tuple[list[Query], 
     collection 52%.
     """
     queries, final = csfcube
-    found = draw(queries, final, per_facet=3, per_query=5, seed=seed)
+    found = draw_substudy(queries, final, per_facet=3, per_query=5, seed=seed)
     facet_of = {query.query_id: query.facet for query in queries}
     paper_of = {query.query_id: query.paper_id for query in queries}
     by_query = Counter(query_id for query_id, _ in found.pairs)
@@ -66,7 +65,7 @@ def test_a_draw_from_csfcube_is_like_its_appendix_b(csfcube: tuple[list[Query], 
     implied = (PERCENT - KAPPA) / (1 - KAPPA)
     assert chance([final[pair] for pair in found.pairs]) == pytest.approx(implied, abs=0.03)
     assert chance(list(final.values())) == pytest.approx(0.52, abs=0.005)
-    assert draw(reversed(queries), final, per_facet=3, per_query=5, seed=seed) == found
+    assert draw_substudy(reversed(queries), final, per_facet=3, per_query=5, seed=seed) == found
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -83,7 +82,7 @@ def test_every_type_that_can_be_drawn_is_drawn(seed: int) -> None:
         for at, kind in enumerate(kinds)
     ]
     final = {(query.query_id, f"d{at}"): 0 for query in queries for at in range(4)}
-    found = draw(queries, final, per_facet=2, per_query=4, seed=seed)
+    found = draw_substudy(queries, final, per_facet=2, per_query=4, seed=seed)
     assert all(found.by_type[kind] >= 1 for kind in ("survey", "resource", "theory", "application"))
     # Background holds two, and both are needed there; the other facets have room for the common type.
     assert found.by_type["empirical"] >= 1
@@ -94,15 +93,15 @@ def test_queries_with_too_few_settled_candidates_are_not_drawn_and_too_few_queri
     queries = [Query(f"p{at}-method", f"p{at}", "method", ()) for at in range(3)]
     final = {(query.query_id, f"d{at}"): at % 4 for query in queries[:2] for at in range(5)}
     final |= {("p2-method", f"d{at}"): 1 for at in range(4)} | {("p2-method", "p2"): 3}
-    assert {pair[0] for pair in draw(queries, final, per_facet=2, per_query=5, seed=1).pairs} == {
+    assert {pair[0] for pair in draw_substudy(queries, final, per_facet=2, per_query=5, seed=1).pairs} == {
         "p0-method",
         "p1-method",
     }
     with pytest.raises(InputError, match="cannot be drawn") as refused:
-        draw(queries, final, per_facet=3, per_query=5, seed=1)
+        draw_substudy(queries, final, per_facet=3, per_query=5, seed=1)
     assert refused.value.faults == ("method: queries with 5 or more settled pairs: found 2, expected 3",)
     with pytest.raises(InputError, match="cannot be drawn"):
-        draw([], {}, per_facet=3, per_query=5, seed=1)
+        draw_substudy([], {}, per_facet=3, per_query=5, seed=1)
 
 
 def test_both_views_ask_the_same_pairs_query_by_query_in_orders_of_their_own() -> None:

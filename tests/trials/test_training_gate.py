@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from annot.base.records import Asked, Decision, Query
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.judging.trials.training import batches_of, draw_gold, draw_hidden, sequence_of, verdict, with_hidden
+from annot.judging.trials.draws import batches_of, draw_gold, draw_hidden, sequence_of, verdict, with_hidden
 
 FACETS = ("background", "method")
 QUERIES = [Query(f"p{at}-{facet}", f"p{at}", facet, ()) for at in range(4) for facet in FACETS]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.formats.csfcube import write_csfcube
-from command_line import annot, commands, difference, snapshot
+from command_line import annot, calls, difference, snapshot
 from demo_collection import demo_material
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
 from wrong import DOWN, refused
@@ -18,7 +18,7 @@ WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "do
 
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    *("corpus", "corpus add", "citations add", "vectors add", "vectors list"),
+    *("corpus show", "corpus add", "import --as citations", "vectors add", "vectors list"),
     *("encoder contexts", "guidelines", "studio down", "studio status"),
     "index",
 }
@@ -34,10 +34,10 @@ USUAL = {
     "encoder contexts": "full.jsonl --out contexts.jsonl",
     "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",
-    "citations add": "papers.jsonl",
-    "import csfcube": "release",
-    "import judgements": "mine.csv",
-    "import grades": "mine.qrels",
+    "import --as citations": "papers.jsonl",
+    "import --as csfcube": "release",
+    "import --as judgements": "mine.csv",
+    "import --as grades": "mine.qrels",
     "query sample": "--out sheet.csv",
     "query choose": "1",
     "query add": "fic0802 --facet method",
@@ -48,7 +48,7 @@ USUAL = {
     "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
     "guidelines": "method",
-    "import labelstudio": "theirs.json --rating rel --query topic --document paper",
+    "import --as labelstudio": "theirs.json --rating rel --query topic --document paper",
     "return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
@@ -61,7 +61,7 @@ USUAL = {
 """What is typed after a command where nothing but the workspace is wrong."""
 
 
-NAMES = [command.name for command in commands()]
+NAMES = calls(USUAL)
 
 
 WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {

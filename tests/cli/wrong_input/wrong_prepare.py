@@ -56,11 +56,15 @@ WRONG: dict[str, Wrong] = {
     "corpus add: a dataset that is none": Wrong(
         "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
     ),
-    "corpus: no papers": Wrong("corpus", "", ("no papers", "annot corpus add")),
-    "citations add: a missing file": Wrong("citations add", "none.csv", ("none.csv: no such file",), "labelled"),
-    "citations add: no corpus": Wrong("citations add", "papers.jsonl", ("not there yet", "annot corpus add")),
-    "citations add: three columns": Wrong(
-        "citations add",
+    "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
+    "import --as citations: a missing file": Wrong(
+        "import --as citations", "none.csv", ("none.csv: no such file",), "labelled"
+    ),
+    "import --as citations: no corpus": Wrong(
+        "import --as citations", "papers.jsonl", ("not there yet", "annot corpus add")
+    ),
+    "import --as citations: three columns": Wrong(
+        "import --as citations",
         "edges.csv",
         ("edges.csv: 3 columns, expected citing and cited",),
         "labelled",
@@ -73,53 +77,70 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         write("corpus/part-00001.parquet", "not parquet"),
     ),
-    "import csfcube: no such folder": Wrong(
-        "import csfcube", "nowhere", ("nowhere: no such folder, expected the folder of a CSFCube release",)
+    "import --as csfcube: no such folder": Wrong(
+        "import --as csfcube", "nowhere", ("nowhere: no such folder, expected the folder of a CSFCube release",)
     ),
-    "import csfcube: a file": Wrong(
-        "import csfcube", "papers.jsonl", ("papers.jsonl: a file, expected the folder of a CSFCube release",)
+    "import --as csfcube: a file": Wrong(
+        "import --as csfcube", "papers.jsonl", ("papers.jsonl: a file, expected the folder of a CSFCube release",)
     ),
-    "import csfcube: a folder of something else": Wrong("import csfcube", "templates", ("templates", "CSFCube")),
-    "import csfcube: a broken file": Wrong(
-        "import csfcube",
+    "import --as csfcube: a folder of something else": Wrong(
+        "import --as csfcube", "templates", ("templates", "CSFCube")
+    ),
+    "import: an option of another kind": Wrong(
+        "import",
+        "mine.csv --as judgements --format qrels",
+        ("--format: an option of --as grades, found with judgements",),
+    ),
+    "import: a kind that is not known": Wrong(
+        "import", "mine.csv --as runs", ("found 'runs', expected one of csfcube",)
+    ),
+    "import: content that is of no kind": Wrong(
+        "import", "papers.jsonl", ("papers.jsonl: cannot tell what it is", "say it with --as csfcube|judgements")
+    ),
+    "import: two files of judgements": Wrong("import", "a.csv b.csv --as judgements", ("found 2 files, expected one",)),
+    "import: an export without its keys": Wrong(
+        "import", "theirs.json --as labelstudio --rating rel", ("expected --rating, --query and --document",)
+    ),
+    "import --as csfcube: a broken file": Wrong(
+        "import --as csfcube",
         "release",
         ("test-pid2anns-csfcube-method.json:1: not valid JSON"),
         spoil=write("release/test-pid2anns-csfcube-method.json", "{"),
     ),
-    "import grades: a form that is not known": Wrong(
-        "import grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
+    "import --as grades: a form that is not known": Wrong(
+        "import --as grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
     ),
-    "import judgements: no such file": Wrong("import judgements", "none.csv", ("none.csv: no such file",)),
-    "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: a folder",)),
-    "import judgements: unknown facet": Wrong(
-        "import judgements",
+    "import --as judgements: no such file": Wrong("import --as judgements", "none.csv", ("none.csv: no such file",)),
+    "import --as judgements: a folder": Wrong("import --as judgements", "corpus", ("corpus: a folder",)),
+    "import --as judgements: unknown facet": Wrong(
+        "import --as judgements",
         "mine.csv --facet metod",
         ("'metod'", "did you mean 'method'?"),
         spoil=judgements_with("q,d,a,1"),
     ),
-    "import judgements: a grade off the scale on line 17": Wrong(
-        "import judgements", "mine.csv", ("mine.csv:17:", "'7'"), spoil=judgements_with("p-method,d17,ann,7")
+    "import --as judgements: a grade off the scale on line 17": Wrong(
+        "import --as judgements", "mine.csv", ("mine.csv:17:", "'7'"), spoil=judgements_with("p-method,d17,ann,7")
     ),
-    "import judgements: a query without a facet on line 17": Wrong(
-        "import judgements",
+    "import --as judgements: a query without a facet on line 17": Wrong(
+        "import --as judgements",
         "mine.csv",
         ("mine.csv:17: query 'p'", "--facet"),
         spoil=judgements_with("p,d17,ann,1"),
     ),
-    "import judgements: no such column": Wrong(
-        "import judgements",
+    "import --as judgements: no such column": Wrong(
+        "import --as judgements",
         "mine.csv --grade-column rate",
         ("mine.csv: no column for the grade; did you mean 'grade'?",),
         spoil=judgements_with("p-method,d17,ann,1"),
     ),
-    "import judgements: an adjudicator that is not there": Wrong(
-        "import judgements",
+    "import --as judgements: an adjudicator that is not there": Wrong(
+        "import --as judgements",
         "mine.csv --adjudicator zoe",
         ("--adjudicator",),
         spoil=judgements_with("p-method,d17,ann,1"),
     ),
-    "import judgements: a study of its own": Wrong(
-        "import judgements",
+    "import --as judgements: a study of its own": Wrong(
+        "import --as judgements",
         "mine.csv",
         ("has its own plan",),
         "planned",
@@ -292,8 +313,8 @@ WRONG: dict[str, Wrong] = {
     ),
     "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
     "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),
-    "import labelstudio: not its JSON": Wrong(
-        "import labelstudio",
+    "import --as labelstudio: not its JSON": Wrong(
+        "import --as labelstudio",
         "papers.jsonl --rating rel --query topic --document paper",
         ("papers.jsonl: not valid JSON", "Export, format JSON"),
     ),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annot.api import tidy
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.api.given_tables import papers_of
 from annot.base.errors import InputError
@@ -17,12 +16,12 @@ from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
 from annot.base.settings import Settings
 from annot.base.stats.arrays import Array
-from annot.base.stats.values import to_json
 from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.contingency import count, tables_between
+from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import interval_of, pooled_between
-from annot.measuring.agreement.ratings import POLICIES
 from annot.measuring.agreement.tables import agreement_table
+from annot.publishing.report.cells import Number, coefficient, number
 
 LEVELS = ("ordinal", "nominal", "interval")
 OF_ITEMS = "items are the units of chance of the intervals"
@@ -179,8 +178,9 @@ def measure_agreement(
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
-    data = to_json(table)
-    figures, by_query = tidy.agreement(data), tidy.agreement_by_query(data)
+    from annot.api import tidy  # The tables of the report load what alpha alone does without.
+
+    figures, by_query = tidy.agreement(table), tidy.agreement_by_query(table)
     if final is None:
         figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
         by_query = by_query[by_query["adjudication"] != "after"]
@@ -255,10 +255,12 @@ def _of_items(
     items = [matrix[:, [at]] for at in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
     pooled = pooled_between([count(item, grades) for item in items], met, tables, papers=None)
-    figures: dict[str, tuple[Any, Any]] = {}
+    figures: dict[str, Number] = {}
     for name in coefficients:
         value = pooled.value(name, grades)
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
-        figures[name] = to_json(value), to_json(interval)
+        figures[name] = number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
-    return tidy.pooled(figures, pairs=judged_twice)
+    from annot.api import tidy
+
+    return tidy.agreement_of_items(figures, pairs=judged_twice)

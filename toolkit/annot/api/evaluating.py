@@ -15,7 +15,6 @@ from annot.base.names import check_name
 from annot.base.settings import Settings
 from annot.measuring.evaluation.evaluated import of_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.results import evaluation_data
 
 _DEFAULT = Settings()
 
@@ -250,6 +249,5 @@ def evaluate(
         level=level,
         seed=seed,
     )
-    data = evaluation_data(evaluated)
-    tables = tidy.evaluation(data), tidy.comparisons(data), tidy.evaluation_by_query(data)
+    tables = tidy.evaluation(evaluated), tidy.comparisons(evaluated), tidy.evaluation_by_query(evaluated)
     return MeasuredRuns(relevant_from, (note, *evaluated.notes), *tables)

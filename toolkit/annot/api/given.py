@@ -25,12 +25,9 @@ from annot.api.given_tables import (
     papers_beside,
     rows_of,
 )
-from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
-from annot.formats.faults import Faults
-from annot.formats.query_papers import QUERY_PAPERS_FILE
-from annot.formats.trec import read_qrels, read_run
+from annot.base.errors import Faults, InputError
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
+from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, read_run
 from annot.study.workspace import given_text
 
 EVERYTHING = "together"

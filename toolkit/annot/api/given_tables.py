@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError
 from annot.base.templating import counted
-from annot.formats.faults import Faults
 from annot.formats.judgements_file import NAMES
-from annot.formats.query_papers import QUERY_PAPERS_FILE, read_query_papers
+from annot.formats.trec import QUERY_PAPERS_FILE, read_query_papers
 from annot.study.workspace import given_text
 
 COLUMNS = {

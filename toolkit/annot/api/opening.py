@@ -87,7 +87,7 @@ class OpenStudy:
         """
         from annot.measuring.measured import agreement_of
 
-        return tidy.agreement(to_json(agreement_of(self._snapshot)))
+        return tidy.agreement(agreement_of(self._snapshot))
 
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:

@@ -1,82 +1,148 @@
 """One tidy table of what a command found: a figure or an event a row. The library's `to_frame` and `--csv` share it.
 
-Each function takes what `--json` carries under `data`. Figures are not rounded here. A figure without a value has an
-empty cell, and the reason stands under `undefined`.
+Agreement and measures come from the tables of the report; each other function takes what `--json` carries under `data`.
+Figures are not rounded here. A figure without a value has an empty cell, and the reason stands under `undefined`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
+from annot.base.stats.values import Interval, Undefined, to_json
+from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.measured import ByGuidelines
+from annot.publishing.report.cells import Number
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections import agreement as sections
+from annot.publishing.report.sections import runs
+
 AGREEMENT = ("kappa", "alpha")
+INTERVAL = ("value", "low", "high", "interval")
+ALL = (*INTERVAL, "undefined")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
 
 
 def csv_text(command: str, data: Any) -> str:
-    """The table of `command`, a name in `TABLES`, as CSV with a header."""
-    return TABLES[command](data).to_csv(index=False, float_format=PRECISION, lineterminator="\n")
+    """The table of `command`, a name in `TABLES`, as CSV with a header. data: what the command found."""
+    made = TABLES[command]
+    return made(data if made in FROM_RECORDS else to_json(data)).to_csv(
+        index=False, float_format=PRECISION, lineterminator="\n"
+    )
 
 
-def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
+def evaluation(evaluated: Evaluated) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
-    return frame(
-        {
-            **kept(line, "convention", "facet"),
-            "run": line["run"] + (": trained on what it is tested on" if line["demonstration"] else ""),
-            "measure": measure,
-            "value": value,
-            **interval_of(line["intervals"][measure]),
-            **kept(line, "queries", "average"),
-        }
-        for line in (*data["lines"], *data["ceiling"])
-        for measure, value in line["values"].items()
-    )
+    tables = [
+        runs.of_lines(evaluated, convention, list(lines))
+        for part in (evaluated.lines, evaluated.ceiling)
+        for convention, lines in groupby(part, key=lambda line: line.convention)
+    ]
+    return frame(row for one in tables for row in melted(one, "measure", INTERVAL))
 
 
-def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+def comparisons(evaluated: Evaluated) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
-    return frame(
-        {
-            **kept(pair, "convention", "facet"),
-            "run": pair["run_a"],
-            "against": pair["run_b"],
-            "measure": pair["measure"],
-            "value": pair["difference"],
-            **interval_of(pair["interval"]),
-            **kept(pair, "p_value", "p_corrected", "p_holm", "p_tukey"),
-            "p_t": value_of(pair["p_t"])["value"],
-            "effect": value_of(pair["effect"])["value"],
-            "holds": pair["holds"],
-        }
-        for pair in data["comparison"]["pairs"]
-    )
+    return frame(_flat(record) for one in runs.pairs(evaluated) for record in one.records)
 
 
-def evaluation_and_comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+def evaluation_and_comparisons(evaluated: Evaluated) -> pd.DataFrame:
     """The measures, and below them the differences between two runs, which have a name under `against`."""
-    return pd.concat([evaluation(data), comparisons(data)], ignore_index=True)
+    return pd.concat([evaluation(evaluated), comparisons(evaluated)], ignore_index=True)
 
 
-def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
+def evaluation_by_query(evaluated: Evaluated) -> pd.DataFrame:
     """A row for each convention, run, query and measure; values are fractions, 0..1."""
+    tables = [
+        runs.of_queries(evaluated, convention, [tag])
+        for tag, by_convention in evaluated.evaluations.items()
+        for convention in by_convention
+    ]
+    return frame(row for one in tables for row in melted(one, "measure", ("value",)))
+
+
+def agreement(found: AgreementTable) -> pd.DataFrame:
+    """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
+    return frame(_agreement_rows(found))
+
+
+def agreement_by_guidelines(versions: Sequence[ByGuidelines]) -> pd.DataFrame:
+    """The table of `agreement` for each version of the guidelines by which pairs were judged."""
+    return frame(
+        {"guidelines": version.number, "sent_at": version.sent_at, **row}
+        for version in versions
+        if version.table is not None
+        for row in _agreement_rows(version.table)
+        if row["facet"] != "together"
+    )
+
+
+def agreement_by_query(found: AgreementTable) -> pd.DataFrame:
+    """A row for each query, stage and coefficient."""
+    return frame(melted(sections.by_query(found), "coefficient", ("value", "undefined")))
+
+
+def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataFrame:
+    """The table of `agreement` for items that belong to no query. figures: by name of the coefficient."""
     return frame(
         {
-            "convention": convention,
-            "run": run,
-            "query_id": query_id,
-            "measure": measure,
-            "value": value,
-            **kept(query, "submitted", "relevant", "unjudged", "judged_at_20"),
+            **{"facet": "together", "adjudication": "before", "coefficient": name, "statistic": "pooled"},
+            **_parts(found),
+            **{"queries": None, "pairs": pairs},
         }
-        for run, by_convention in data["queries"].items()
-        for convention, queries in by_convention.items()
-        for query_id, query in queries.items()
-        for measure, value in query["values"].items()
+        for name, found in figures.items()
     )
+
+
+def _agreement_rows(found: AgreementTable) -> Iterator[Row]:
+    yield from melted(sections.all_coefficients(found, found.groups), "statistic")
+    for row in melted(sections.adjudicated(found, found.groups), "statistic", keep=("facet",)):
+        name, statistic = row.pop("statistic").split()
+        first = {"facet": row.pop("facet"), "adjudication": "", "coefficient": name, "statistic": statistic}
+        yield first | row
+
+
+def melted(table: Table, name: str, parts: Sequence[str] = ALL, keep: Collection[str] | None = None) -> Iterator[Row]:
+    """A row for each figure of a table. name: the column that says which figure it is.
+
+    parts: what of the figure is told. keep: the columns beside it; all where not given. Those that come before the
+    figures in the table come before them here.
+    """
+    for record in table.records:
+        plain = {field: cell for field, cell in record.items() if not isinstance(cell, Number)}
+        figures = {field: cell for field, cell in record.items() if isinstance(cell, Number)}
+        kept = {field: cell for field, cell in plain.items() if keep is None or field in keep}
+        fields = list(record)
+        first = min((fields.index(field) for field in figures), default=0)
+        before = {field: cell for field, cell in kept.items() if fields.index(field) < first}
+        for field, found in figures.items():
+            told = {part: cell for part, cell in _parts(found).items() if part in parts}
+            yield {**before, name: field, **told, **dict(found.rests_on), **kept}
+
+
+def _flat(record: Mapping[str, object]) -> Row:
+    """A row of a table as it is; the figure that is called `value` with its interval."""
+    row: Row = {}
+    for field, cell in record.items():
+        told = _parts(cell) if isinstance(cell, Number) else {"value": cell}
+        row |= {part: told[part] for part in INTERVAL} if field == "value" else {field: told["value"]}
+    return row
+
+
+def _parts(found: Number) -> Row:
+    interval = found.interval if isinstance(found.interval, Interval) else None
+    return {
+        "value": None if isinstance(found.raw, Undefined) else found.raw,
+        "undefined": found.raw.reason if isinstance(found.raw, Undefined) else "",
+        "low": interval and interval.low,
+        "high": interval and interval.high,
+        "interval": interval.method if interval else "",
+    }
 
 
 def pool(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -273,83 +339,6 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
     return table
 
 
-STATISTICS = ("median", "mean", "q1", "q3", "pooled")
-
-
-def agreement(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
-    return frame(_agreement_rows(data))
-
-
-def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.DataFrame:
-    """The same table for items that belong to no query. coefficients: value and interval of each, by name."""
-    return frame(
-        _agreement_row("together", "before", name, "pooled", value, interval, None, pairs)
-        for name, (value, interval) in coefficients.items()
-    )
-
-
-def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each query, stage and coefficient."""
-    return frame(
-        {
-            **kept(query, "facet", "query_id"),
-            "adjudication": stage,
-            "coefficient": name,
-            **value_of(value),
-            "pairs": query["n_pairs"],
-        }
-        for query in data["queries"]
-        for stage in ("before", "after")
-        for name, value in query[stage].items()
-    )
-
-
-def agreement_by_guidelines(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The table of `agreement` for each version of the guidelines by which pairs were judged."""
-    return frame(
-        {"guidelines": version["number"], "sent_at": version["sent_at"], **row}
-        for version in data
-        if version["table"]
-        for row in _agreement_rows(version["table"])
-        if row["facet"] != "together"
-    )
-
-
-def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
-    for group in data["groups"]:
-        for stage in ("before", "after"):
-            for name, summary in group[stage].items():
-                for statistic in STATISTICS:
-                    interval = (summary["intervals"] or {}).get(statistic)
-                    of_all = statistic == "pooled"
-                    queries = group["n_queries"] if of_all else summary["n_queries"]
-                    pairs = summary["n_pairs_pooled"] if of_all else summary["n_pairs"]
-                    found = (summary[statistic], interval, queries, pairs)
-                    yield _agreement_row(group["name"], stage, name, statistic, *found)
-    for group in data["groups"]:
-        for name in ("disputed", "overruled"):
-            share = group[name]
-            for statistic, value in (("pooled", share["pooled"]["value"]), ("mean", share["mean"])):
-                interval = (share["intervals"] or {}).get(statistic)
-                found = (value, interval, share["n_queries"], share["pooled"]["of"])
-                yield _agreement_row(group["name"], "", f"{name}_share", statistic, *found)
-
-
-def _agreement_row(
-    facet: str, stage: str, name: str, statistic: str, value: Any, interval: Any, queries: int | None, pairs: int
-) -> Row:
-    return {
-        "facet": facet,
-        "adjudication": stage,
-        "coefficient": name,
-        "statistic": statistic,
-        **figure(value, interval),
-        "queries": queries,
-        "pairs": pairs,
-    }
-
-
 def story(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each thing that happened to one pair, in the order of the work."""
     return frame(
@@ -426,3 +415,10 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "trace": story,
 }
 """The table of each command that has one, by its name."""
+FROM_RECORDS = frozenset(
+    (
+        *(agreement, agreement_by_guidelines, agreement_by_query),
+        *(comparisons, evaluation_and_comparisons, evaluation_by_query),
+    )
+)
+"""Those that take records and not their JSON."""

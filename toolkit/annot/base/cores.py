@@ -1,4 +1,4 @@
-"""How many cores a command may use: `processes` of [machine], for whatever works in it.
+"""How many cores a command may use (`processes` of [machine]), and the same work on many parts by them.
 
 The number goes into the environment, which the libraries read when they are loaded: OpenMP's variable counts for linear
 algebra (OpenBLAS, MKL), torch and Arrow, loky's for `joblib.cpu_count`, by which our own threads and processes are
@@ -8,8 +8,13 @@ counted. Processes that the command starts inherit both.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
+from typing import Protocol, TypeVar
 
 VARIABLES = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 
@@ -33,3 +38,38 @@ def limited(processes: int | None) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 2
+"""Parts under way or waiting to be taken, for each thread: so many results are in memory at most."""
+
+
+class Each(Protocol):
+    """How the same work is done on many parts: `work(part)` for each, in the order of the parts."""
+
+    def __call__(self, work: Callable[[T], R], parts: Sequence[T]) -> Iterator[R]: ...
+
+
+def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None = None) -> Iterator[R]:
+    """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread.
+
+    most: threads at the most, where memory does not do for one a core.
+    """
+    from joblib import cpu_count
+    from threadpoolctl import threadpool_limits
+
+    cores = min(int(cpu_count()), most or sys.maxsize)
+    rest = iter(parts)
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        ahead: deque[Future[R]] = deque(pool.submit(work, part) for part in islice(rest, AHEAD * cores))
+        try:
+            while ahead:
+                result = ahead.popleft().result()
+                ahead.extend(pool.submit(work, part) for part in islice(rest, 1))
+                yield result
+        finally:
+            # After an error or an interruption, what has not begun never does.
+            pool.shutdown(cancel_futures=True)

@@ -1,10 +1,11 @@
-"""Names that people type: found, or refused with the near one. And the names of files that are called by an id."""
+"""Names that people type: found, or refused with the near one. Names of files after ids; moments."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 from annot.base.errors import InputError
@@ -49,3 +50,24 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
         f"query {name!r}: not in this study" + (f"; did you mean {close[0]!r}?" if close else ""),
         hint="`annot query list` shows the queries",
     )
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """A day or a moment in ISO 8601, UTC where it has no zone; None for anything else.
+
+    >>> moment_of("2031-03-14").isoformat()
+    '2031-03-14T00:00:00+00:00'
+    """
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def moment_given(text: str, *, option: str) -> datetime:
+    """What was given with an option. Raises InputError where it is no moment."""
+    moment = moment_of(text)
+    if moment is None:
+        raise InputError(f"{option} {text!r}: no day, expected ISO 8601", hint="for example 2031-03-14")
+    return moment

@@ -1,9 +1,14 @@
-"""The small immutable records that travel between the rooms. Ids are strings, always."""
+"""The small immutable records that travel between the rooms, and the one tie rule. Ids are strings, always.
+
+Scored documents are in order of score, highest first, then of id, smallest first. Scores are compared as they are
+written: rounded to `SCORE_DIGITS` significant digits, so that a ranking read back from its file has the order it had in
+memory. trec_eval has a tie rule of its own: the larger id first; its measures are taken in that order (`as_trec_eval`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
@@ -75,7 +80,7 @@ class ScoredDoc(NamedTuple):
 
 
 Ranking = tuple[ScoredDoc, ...]
-"""Documents best first, in the order of `annot.base.ordering.ranked`."""
+"""Documents best first, in the order of `annot.base.records.ranked`."""
 
 
 CITED = "cited"
@@ -342,3 +347,26 @@ def without_ids(flag: str) -> str:
     for pattern, words in WITHOUT_IDS:
         flag = re.sub(pattern, words, flag)
     return flag
+
+
+SCORE_DIGITS = 6
+WRITTEN = f".{SCORE_DIGITS}g"
+"""The format of a score in every file that carries scores."""
+
+
+def round_score(score: float) -> float:
+    """`score` at `SCORE_DIGITS` significant digits, the precision of every file that carries scores."""
+    return float(format(score, WRITTEN))
+
+
+def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
+    """The documents best first: rounded score descending, then `doc_id` ascending."""
+    # Tuples compare faster than a key is made for each document.
+    falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
+    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
+
+
+def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
+    """The documents as trec_eval orders those of a run file, whatever ranks it has: ties by `doc_id` descending."""
+    largest_id_first = ranked(scored)[::-1]
+    return tuple(sorted(largest_id_first, key=lambda doc: -doc.score))

@@ -29,7 +29,7 @@ from annot.cli.options import (
     WorkspaceOption,
     hand_down,
 )
-from annot.cli.output import Answer, emit, say
+from annot.cli.output import Output, emit, say
 from annot.cli.tree import BY_WORDS, COMMANDS, MODULES, takes_verbs
 from annot.cli.waiting import WAITING
 
@@ -40,7 +40,7 @@ OTHERS = "Further commands; `annot WORD --help` explains one"
 BEGINNINGS = ("init", "restore")
 """Commands that make the study that they are given as a folder."""
 
-Function = Callable[..., Answer | None]
+Function = Callable[..., Output | None]
 
 
 class ByFirstWord(MutableMapping[str, Any]):

@@ -16,7 +16,7 @@ from annot.cli.options import (
     recorded,
     refuse_beside,
 )
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -50,7 +50,7 @@ def pool_build(
     cluster: ClusterOption = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes.
 
     Pools that stand are drawn again as they were, whatever annot.toml says by now. Pairs that were sent or judged never
@@ -77,7 +77,7 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(built, table("pool.built", built.pools), built.notes)
+    return Output(built, table(step.BUILT, built.pools), built.notes)
 
 
 @command("pool import")
@@ -94,7 +94,7 @@ def pool_import(
     duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
     distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Import a run of another engine as a pooling method; `annot pool --method NAME` or pool.methods lets it draw.
 
     All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
@@ -112,7 +112,7 @@ def pool_import(
         distances=distances,
         dry_run=dry_run,
     ).told
-    return Answer(imported, told("ranking-imported", imported=imported, counted=counted))
+    return Output(imported, rendered("ranking-imported", imported=imported, counted=counted))
 
 
 @command("pool add", csv=True)
@@ -139,13 +139,14 @@ def pool_add(
     by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add candidates that were found by hand to a pool, or with --method what the pools lack of a new system's best.
 
     They are a new version of the pools, and a push sends these alone; after one, none is added without --grow. The
     origin of what was found by hand is `manual` everywhere. Once a method's papers are judged, `annot evaluate` shows
     the old scores beside the new ones.
     """
+    from annot.publishing.report import commands
     from annot.steps import pool_growth as step
 
     if method is None:
@@ -172,7 +173,7 @@ def pool_add(
                 advance=advance,
             )
     # All pools where nothing was added.
-    return Answer(grown, table("pool.added", [one for one in grown.pools if one.added] or grown.pools), grown.notes)
+    return Output(grown, table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools), grown.notes)
 
 
 @command("pool show", csv=True)
@@ -184,20 +185,21 @@ def pool_show(
     against: Annotated[
         Path | None, option("A second study's folder: what its pools and these share, query paper by query paper.")
     ] = None,
-) -> Answer:
+) -> Output:
     """Print the pool of a query: which method drew each document, and which others ranked it; or all in figures.
 
     The figures are sizes, what each method drew alone, how far methods overlap, and hubs.
     """
+    from annot.publishing.report import commands
     from annot.steps import pool as step
 
     if against is not None:
         refuse_beside("pool show --against", QUERY=query)
         differences = step.compare(ws, against)
-        return Answer(differences, table("pool.compared", differences), table="pool show --against")
+        return Output(differences, table(commands.COMPARED_POOLS, differences), table="pool show --against")
     if query is not None:
         shown = step.show(ws, query)
-        return Answer(shown.pool, step.describe(shown))
+        return Output(shown.pool, step.describe(shown))
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Answer(facts, step.describe_stats(facts), table="pool show --all")
+    return Output(facts, step.describe_stats(facts), table="pool show --all")

@@ -17,7 +17,7 @@ from annot.cli.options import (
     recorded,
     setting,
 )
-from annot.cli.output import Answer, progress, table, told
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -32,7 +32,7 @@ def guidelines(
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
-) -> Answer:
+) -> Output:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
     `annot guidelines adjudication` is what adjudicators read first, `annot guidelines labels` what those read who
@@ -43,7 +43,7 @@ def guidelines(
 
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
-    return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
+    return Output({"facet": facet, "definition": found.definition, "text": text}, text)
 
 
 DisputeSecondsOption = Annotated[
@@ -81,7 +81,7 @@ def plan_make(
         ),
     ] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write the plan: who judges which pairs, in which order; prints how many each.
 
     Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
@@ -94,7 +94,7 @@ def plan_make(
         only_with("a plan that is written", repeats=repeats, share=share, seed=seed, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
-        return Answer({"assignments": count}, text)
+        return Output({"assignments": count}, text)
     only_with("--withdraw", sent=sent)
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -104,8 +104,8 @@ def plan_make(
         grow=grow,
         dry_run=dry_run,
     )
-    text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
+    text = table(step.LOADS, made.loads)
+    return Output(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
 
 
 @command("status", csv=True)
@@ -118,30 +118,28 @@ def status(
     returned: Annotated[
         bool, flag("--returned", "Instead, list the pairs that were returned to an assessor, and what came of them.")
     ] = False,
-) -> Answer:
+) -> Output:
     """Print how far the study is, from what has been pulled."""
+    from annot.steps import status as step
+
     if page + adjudication + returned > 1:
         raise typer.BadParameter("expected one of --page, --adjudication and --returned")
     if adjudication:
-        from annot.steps import adjudicate
-
-        settled = adjudicate.status(ws)
-        return Answer(settled, table("status.queries", settled), table="status --adjudication")
+        settled = step.adjudication(ws)
+        return Output(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        text = table("status.returned", back) if back else "no pair was returned"
-        return Answer(back, text, returns.notes(back), table="status --returned")
-    from annot.steps import status as step
-
+        text = table(returns.RETURNED, back) if back else "no pair was returned"
+        return Output(back, text, returns.notes(back), table="status --returned")
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         from annot.cli.exchange import status_page
 
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    return Answer(found, told("status", found=found), notes)
+    return Output(found, rendered("status", found=found, progress=step.PROGRESS), notes)
 
 
 @command("forecast", csv=True)
@@ -179,7 +177,7 @@ def forecast(
         float | None,
         option("With --pools: what a judgement takes.", shown="learnt from the judgements there are", min=0.1),
     ] = None,
-) -> Answer:
+) -> Output:
     """Print pace, grades and agreement so far, finish date, hours and cost, from what has been pulled.
 
     --design forecasts a study of other sizes from the judgements so far, --pools the pools of other depths from the
@@ -206,14 +204,14 @@ def forecast(
             per_method=per_method,
             coefficient=coefficient or "alpha_ordinal",
         )
-        return Answer(simulated, step.describe_design(simulated), table="forecast --design")
+        return Output(simulated, step.describe_design(simulated), table="forecast --design")
     if pools:
         only_with("a forecast of adjudication", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
             drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
-        return Answer(drawn, step.describe_pools(drawn), table="forecast --pools")
+        return Output(drawn, step.describe_pools(drawn), table="forecast --pools")
     seen = step.forecast(ws)
-    return Answer(seen, step.describe(seen, all_queries=all_queries))
+    return Output(seen, step.describe(seen, all_queries=all_queries))
 
 
 @command("return")
@@ -226,7 +224,7 @@ def return_pairs(
     file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
     undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
 
     Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
@@ -242,24 +240,25 @@ def return_pairs(
         changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
     else:
         raise typer.BadParameter("expected QUERY DOC --to NAME with --why REASON or --undo, or --file FILE alone")
-    return Answer(changes, step.describe(changes, undo=undo))
+    return Output(changes, step.describe(changes, undo=undo))
 
 
 group("answers", help="List answers that the server no longer has, or make them count again.")
 
 
 @command("answers list", csv=True)
-def answers_list(ws: "Workspace") -> Answer:
+def answers_list(ws: "Workspace") -> Output:
     """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
+    from annot.publishing.report import commands
     from annot.steps import answers as step
 
     found = step.withdrawn(ws)
     text = (
-        table("people.withdrawn", found)
+        table(commands.WITHDRAWN, found)
         if found
         else "at the last pull, every answer on record was on the server as it was; all count"
     )
-    return Answer(found, text)
+    return Output(found, text)
 
 
 @command("answers restore", alone=True)
@@ -270,7 +269,7 @@ def answers_restore(
     assessor: Annotated[str | None, option("Whose answer; with --all, only this person's.")] = None,
     every: Annotated[bool, flag("--all", "Every answer that `annot answers list` lists.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Make a person's last answer count again; a later pull does not list it again.
 
     Nothing on record is changed: your word is one more revision of the answer.
@@ -279,19 +278,19 @@ def answers_restore(
 
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
-    return Answer(done, text)
+    return Output(done, text)
 
 
 @command("comments", csv=True)
 def comments(
     ws: "Workspace",
     since: Annotated[str | None, option("Only comments of this day or later, such as 2031-03-14.", shown="all")] = None,
-) -> Answer:
+) -> Output:
     """Print what assessors wrote with their answers, newest first, from what has been pulled."""
     from annot.steps import comments as step
 
     found = step.listing(ws, since=since)
-    return Answer(found, table("people.comments", found) if found else "no comment")
+    return Output(found, table(step.COMMENTS, found) if found else "no comment")
 
 
 @command("meeting")
@@ -301,7 +300,7 @@ def meeting(
         str | None, option("The first day of the period, such as 2031-03-14.", shown="7 days up to the newest answer")
     ] = None,
     out: Annotated[Path | None, option("The folder to write into.", shown="exports")] = None,
-) -> Answer:
+) -> Output:
     """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
 
     The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
@@ -312,4 +311,4 @@ def meeting(
 
     written = step.write(ws, since=since, out=out)
     text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
-    return Answer(written, f"{text}, on {written.differing} of them the grades differ")
+    return Output(written, f"{text}, on {written.differing} of them the grades differ")

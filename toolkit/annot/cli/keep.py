@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, WaitOption, argument, flag, option
-from annot.cli.output import Answer, progress, told
+from annot.cli.output import Output, progress, rendered
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -17,7 +17,7 @@ def backup(
     ws: "Workspace",
     file: Annotated[Path, argument("The new file, as in ../study-2026-03-01.tar.gz.")],
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
 
     Left out are .annot (what can be made again, and the local server), backups and .git. Where no server can be
@@ -27,7 +27,7 @@ def backup(
 
     with progress("copying projects") as advance:
         found = step.backup(ws, file, dry_run=dry_run, advance=advance)
-    return Answer(found, told("backup", found=found), found.notes)
+    return Output(found, rendered("backup", found=found), found.notes)
 
 
 @command("restore")
@@ -39,7 +39,7 @@ def restore(
     ] = False,
     wait: WaitOption = 0.0,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Bring a study back as it was backed up, checked hash by hash and row by row; all of it, or nothing.
 
     Nothing comes back outside the folder. ANNOT_DATABASE names a database elsewhere, a SQLite file or a PostgreSQL URL;
@@ -50,7 +50,7 @@ def restore(
     from annot.steps import restore as step
 
     restored = step.restore(file, folder, replace=replace, wait_seconds=wait, dry_run=dry_run)
-    return Answer(restored, told("restored", restored=restored, dry_run=dry_run), restored.notes)
+    return Output(restored, rendered("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
 class PartName(StrEnum):
@@ -69,7 +69,7 @@ def check(
     ws: "Workspace",
     part: Annotated[PartName | None, argument("Only this; without a word, all that the study has.")] = None,
     release: Annotated[Path | None, option("Check the files of this release as well.", metavar="FOLDER")] = None,
-) -> Answer:
+) -> Output:
     """Check that the study is sound, and list what is not. Exits with 1 if something was found.
 
     plan: each pair has its assessors, and nobody who left has any. pools: drawn again from pools/, they are the same.
@@ -82,4 +82,4 @@ def check(
 
     with progress("checking") as advance:
         checked = step.check(ws, part and part.value, release=release, advance=advance)
-    return Answer({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)
+    return Output({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)

@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import ConventionOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Answer, needs_a_person, say
+from annot.cli.output import Output, needs_a_person, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -44,7 +44,7 @@ def evaluate(
         Path | None,
         option("A folder for the comparison: tables (LaTeX, Markdown, CSV, JSON), drawing (SVG).", "--out", "-o"),
     ] = None,
-) -> Answer:
+) -> Output:
     """Print which run is best, whether that is certain, and which differences hold: a row a run, a column a facet.
 
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
@@ -59,7 +59,7 @@ def evaluate(
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
         finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
-        return Answer(found, step.describe_against(found), table="evaluate --against", finding=finding)
+        return Output(found, step.describe_against(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,
         runs=tuple(runs or ()),
@@ -73,7 +73,8 @@ def evaluate(
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
     table_of = "evaluate --per-query" if per_query else ""
-    return Answer(evaluation_data(evaluated), text, [*evaluated.notes, *written], table=table_of)
+    notes = [*evaluated.notes, *written]
+    return Output(evaluation_data(evaluated), text, notes, table=table_of, records=evaluated)
 
 
 @command("assessor-effect", csv=True)
@@ -86,7 +87,7 @@ def assessor_effect(
     random_assessors: Annotated[
         int | None, option("Random choices of one assessor per pair.", shown="500", min=1)
     ] = None,
-) -> Answer:
+) -> Output:
     """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
     from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
     from annot.steps import assessor_effect as step
@@ -98,11 +99,11 @@ def assessor_effect(
         n_random=random_assessors or N_RANDOM,
         tell=say,
     )
-    return Answer(found, step.describe(found))
+    return Output(found, step.describe(found))
 
 
 @command("reusability")
-def reusability(ws: "Workspace") -> Answer:
+def reusability(ws: "Workspace") -> Output:
     """Write the certificate: can systems that did not help to build the pools be measured on this collection?
 
     Takes each pool method for a system that came later, without what it alone brought; looks at smaller pools, unjudged
@@ -111,11 +112,11 @@ def reusability(ws: "Workspace") -> Answer:
     from annot.steps import reusability as step
 
     found, path = step.certificate(ws, tell=say)
-    return Answer(found, f"{step.describe(found)}\n\n{path}")
+    return Output(found, f"{step.describe(found)}\n\n{path}")
 
 
 @command("errors")
-def errors(ws: "Workspace") -> Answer:
+def errors(ws: "Workspace") -> Output:
     """Write errors.csv: what systems get wrong, a pair a row, in which you enter the kind of error.
 
     Irrelevant papers in the first fifth of a ranking, relevant ones in its lower half. Written again, it keeps what
@@ -125,4 +126,4 @@ def errors(ws: "Workspace") -> Answer:
     from annot.steps import errors as step
 
     written = step.write(ws)
-    return Answer(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")
+    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")

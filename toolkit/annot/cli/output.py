@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -14,8 +14,11 @@ from annot.base.errors import AnnotError, FindingError
 from annot.base.records import Advance
 from annot.cli.waiting import WAITING
 
+if TYPE_CHECKING:
+    from annot.publishing.report.tables import Columns, Row
 
-class Answer(NamedTuple):
+
+class Output(NamedTuple):
     """What a command found."""
 
     data: Any
@@ -28,6 +31,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.api.tidy.TABLES` where that is not the command's."""
+    records: Any = None
+    """What --csv is made of where that is not the data."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
@@ -58,21 +63,21 @@ def say(text: str) -> None:
     typer.echo(shown(text), err=True)
 
 
-def table(block: str, rows: Iterable[object], **values: object) -> str:
-    """A table for the terminal, as `tables.toml` declares it."""
+def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
+    """A table for the terminal."""
     from annot.publishing.report.terminal import printed
 
-    return printed(block, rows, **values)
+    return printed(columns, rows)
 
 
-def told(name: str, **values: object) -> str:
+def rendered(name: str, **values: object) -> str:
     """The text of a command's template, `NAME.txt.j2`."""
     from annot.publishing.report import terminal
 
-    return terminal.told(name, **values)
+    return terminal.rendered(name, **values)
 
 
-def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:
+def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -> None:
     """Notes to stderr; to stdout the text, or the versioned JSON object that carries the data, or its table as CSV."""
     from annot.base.stats.values import to_json
 
@@ -88,7 +93,7 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text
 
-        text = csv_text(answer.table or command, to_json(answer.data))
+        text = csv_text(answer.table or command, answer.data if answer.records is None else answer.records)
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))

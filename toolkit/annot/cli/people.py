@@ -8,7 +8,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Answer, table, told
+from annot.cli.output import Output, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -25,7 +25,7 @@ def assessor_add(
     account: Annotated[str, option("The e-mail address of the Label Studio account.")],
     adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add a person who judges, or bring back one who left.
 
     On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv,
@@ -34,7 +34,7 @@ def assessor_add(
     from annot.steps import assessor as step
 
     text, notes = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
-    return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
+    return Output({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
 
 
 @command("assessor list", csv=True)
@@ -50,15 +50,16 @@ def assessor_list(
             min=0,
         ),
     ] = None,
-) -> Answer:
+) -> Output:
     """Print everyone who judges or settles, with their accounts and what they have done; --csv leaves accounts out."""
     from annot.steps import assessor as step
 
     if silent is not None:
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
-        return Answer(found, told("silent", found=found, days=silent), table="assessor list --silent")
+        text = rendered("silent", found=found, silent=step.SILENT, days=silent)
+        return Output(found, text, table="assessor list --silent")
     people = step.listing(ws)
-    return Answer(people, table("people.list", people))
+    return Output(people, table(step.PEOPLE, people))
 
 
 @command("assessor change", server=True)
@@ -70,7 +71,7 @@ def assessor_change(
         str | None, option("The address of their own Label Studio, kept by somebody else.", shown="as it is")
     ] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Change the account of a person, or the Label Studio that is theirs alone; without options, print that server.
 
     What they answered with an earlier account stays theirs. --server is for isolation = "server" in annot.toml, and
@@ -82,9 +83,9 @@ def assessor_change(
         raise typer.BadParameter("expected one of --account and --server")
     if account is not None:
         text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
-        return Answer({"assessor": assessor}, text, notes)
+        return Output({"assessor": assessor}, text, notes)
     found = step.own_server(ws, assessor, url=server, dry_run=dry_run)
-    return Answer({"assessor": assessor, "url": found.url}, found.text, found.notes)
+    return Output({"assessor": assessor, "url": found.url}, found.text, found.notes)
 
 
 @command("assessor leave", server=True)
@@ -104,7 +105,7 @@ def assessor_leave(
         bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
     ] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Move the open pairs of a person who leaves to another, or to all others; answered ones stay with who answered.
 
     A pair that the person of --to has already goes to somebody else. A pair that no other can take has no final grade
@@ -113,7 +114,7 @@ def assessor_leave(
     from annot.steps import assessor_leaving as step
 
     found = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
-    return Answer(found, told("left", found=found, dry_run=dry_run))
+    return Output(found, rendered("left", found=found, received=step.RECEIVED, dry_run=dry_run))
 
 
 @command("invite", server=True, alone=True)
@@ -125,7 +126,7 @@ def invite(
         datetime | None, option("The day by which the pairs are wanted.", shown="none", formats=["%Y-%m-%d"])
     ] = None,
     out: Annotated[Path | None, option("A folder for one file a person.", "--out", "-o", shown="the terminal")] = None,
-) -> Answer:
+) -> Output:
     """Write a letter for each person, ready to send: how much there is to do, how to begin, what is published.
 
     A first letter says about how many pairs and hours; write again after `annot plan` and `annot push`, and it has the
@@ -135,4 +136,4 @@ def invite(
 
     day = None if until is None else until.date()
     made = step.invite(ws, tuple(assessors or ()), contact=contact, until=day, out=out)
-    return Answer(made, step.describe(made), step.notes(made))
+    return Output(made, step.describe(made), step.notes(made))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
-from annot.cli.output import Answer, needs_a_person, progress, table, told
+from annot.cli.output import Output, needs_a_person, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -21,24 +21,27 @@ def init(
     folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
     name: Annotated[str | None, option("The collection's name.", shown="the folder's")] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Make a study: annot.toml, folders, the database."""
     from annot.steps import init as step
 
     made = step.init(folder, name=name, dry_run=dry_run)
     verb = "would make" if dry_run else "made"
     told_of = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already"
-    return Answer(made, told_of, made.notes)
+    return Output(made, told_of, made.notes)
 
 
-@command("corpus")
-def corpus_contents(ws: "Workspace") -> Answer:
+group("corpus", help="Add papers, and print what the corpus holds.")
+
+
+@command("corpus show")
+def corpus_contents(ws: "Workspace") -> Output:
     """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
     from annot.steps import corpus as step
 
     with progress("comparing papers") as advance:
         found = step.contents(ws, advance=advance)
-    return Answer(found, told("contents", found=found, reported=step.REPORTED))
+    return Output(found, rendered("contents", found=found, reported=step.REPORTED))
 
 
 @command("corpus add")
@@ -54,7 +57,7 @@ def corpus_add(
         ),
     ] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add papers from files, and print what the filters left out, by reason, and what was cleaned of the texts."""
     from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
@@ -62,27 +65,7 @@ def corpus_add(
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
     cleaned = sentences("commands.cleaned", cleanings=added.cleaned)
-    return Answer(added, told("added", added=added, cleaned=cleaned, reported=step.REPORTED))
-
-
-group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")
-
-
-@command("citations add")
-def citations_add(
-    ws: "Workspace",
-    files: Annotated[
-        list[Path],
-        argument("Semantic Scholar's `citations`, two columns (citing, cited), or papers with their list."),
-    ],
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add who cites whom, and print how many citations were kept: those of papers in the corpus."""
-    from annot.steps import citations as step
-
-    with progress("reading citations") as advance:
-        added = step.add(ws, files, dry_run=dry_run, advance=advance)
-    return Answer(added, told("citations", added=added))
+    return Output(added, rendered("added", added=added, cleaned=cleaned, reported=step.REPORTED))
 
 
 @command("facets")
@@ -92,7 +75,7 @@ def facets_label(
     leave_out: Annotated[bool, flag("--leave-out", "Take papers that have no labels out of the corpus.")] = False,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Label each sentence of the corpus and print the counts; labels that the papers came with are kept.
 
     Where the model has other labels than the study, papers that came without any are listed, with what can be done.
@@ -105,11 +88,11 @@ def facets_label(
             raise InputError("--leave-out: found --model beside it, expected one or the other")
         gone = step.leave_out(ws, dry_run=dry_run)
         verb = "would leave" if dry_run else "left"
-        return Answer(gone, f"{counted(len(gone.papers), 'paper')} {verb} the corpus, {gone.in_corpus} stay")
+        return Output(gone, f"{counted(len(gone.papers), 'paper')} {verb} the corpus, {gone.in_corpus} stay")
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     finding = needs_a_person(labelled.without, "{} paper(s) without sentence labels")
-    return Answer(labelled, told("facets", labelled=labelled, reported=REPORTED), finding=finding)
+    return Output(labelled, rendered("facets", labelled=labelled, reported=REPORTED), finding=finding)
 
 
 @command("facets train", needs_study=False)
@@ -118,7 +101,7 @@ def facets_train(
     file: Annotated[Path, argument("Labelled abstracts as JSON Lines: `sentences`, `labels`.")],
     out: Annotated[Path, option("Where the model goes.", "--out", "-o")],
     held_out: Annotated[Path | None, option("Labelled abstracts to measure the model on.")] = None,
-) -> Answer:
+) -> Output:
     """Train a sentence labeller, write it to a file, and print its scores on held-out abstracts.
 
     Its labels are those of the study; outside a study, those of the file.
@@ -126,7 +109,7 @@ def facets_train(
     from annot.steps import facets as step
 
     trained = step.train(file, out=out, held_out=held_out, ws=ws)
-    return Answer(trained, told("trained", trained=trained))
+    return Output(trained, rendered("trained", trained=trained))
 
 
 group("query", help="Choose the queries: a paper and one facet of it.")
@@ -144,7 +127,7 @@ def query_sample(
     ] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
     from annot.steps import query_sample as step
 
@@ -153,9 +136,9 @@ def query_sample(
         if out is not None:
             raise InputError("--choose: found --out beside it, expected one or the other: it writes no sheet")
         chosen = step.choose_unrated(ws, number, dry_run=dry_run)
-        return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
+        return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
     sampled = step.sample(ws, out=out or Path(ws.sheet.name), dry_run=dry_run)
-    return Answer(sampled, told("sampled", sampled=sampled, sheet=ws.sheet.name), sampled.notes)
+    return Output(sampled, rendered("sampled", sampled=sampled, sheet=ws.sheet.name), sampled.notes)
 
 
 @command("query choose")
@@ -166,7 +149,7 @@ def query_choose(
     two_facets: Annotated[float | None, setting("Share of papers that give two queries.", min=0.0, max=1.0)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Choose queries from the rated papers, as evenly as possible across periods, types and facets.
 
     Adds the chosen queries to those of the study. Left out are surveys, papers that are not rated or rated too low
@@ -176,7 +159,7 @@ def query_choose(
 
     ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
     chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
-    return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run))
+    return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run))
 
 
 @command("query add")
@@ -189,7 +172,7 @@ def query_add(
         str | None, option("The query's sentences, counted from 1: 2,3.", shown="all of the facet")
     ] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add one query, by facet or by chosen sentences; or all those of a file."""
     from annot.base.templating import counted
     from annot.steps import query as step
@@ -198,19 +181,19 @@ def query_add(
         if paper is not None or facet is not None or sentences is not None:
             raise InputError("--file: found a paper or its facet beside it, expected one or the other")
         several = step.add_file(ws, file, dry_run=dry_run)
-        return Answer(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
+        return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
         found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
         raise InputError(f"{found}, expected `annot query add PAPER --facet FACET`, or --file")
     added = step.add(ws, paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
-    return Answer(added, f"{added.query_id}: sentences {places}")
+    return Output(added, f"{added.query_id}: sentences {places}")
 
 
 @command("query remove")
 def query_remove(
     ws: "Workspace", query: Annotated[str, argument("The id of the query.")], dry_run: DryRunOption = False
-) -> Answer:
+) -> Output:
     """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
     from annot.base.templating import counted
     from annot.steps import query as step
@@ -218,16 +201,16 @@ def query_remove(
     removed = step.remove(ws, query, dry_run=dry_run)
     pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
+    return Output(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
 
 
 @command("query list", csv=True)
-def query_list(ws: "Workspace") -> Answer:
+def query_list(ws: "Workspace") -> Output:
     """Print the queries of the study."""
     from annot.steps import query as step
 
     listed = step.listing(ws)
-    return Answer(listed, table("query.list", listed))
+    return Output(listed, table(step.QUERIES, listed))
 
 
 @command("query folds")
@@ -237,12 +220,12 @@ def query_folds(
     seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
     redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
 
     A paper and its near-copies are in one fold.
     """
-    from annot.steps import query_folds as step
+    from annot.steps import query as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
+    return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)

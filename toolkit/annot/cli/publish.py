@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.cli import output
 from annot.cli.commands import command, held
 from annot.cli.options import DryRunOption, OutOption, argument, flag, option
-from annot.cli.output import Answer
+from annot.cli.output import Output
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -21,7 +21,7 @@ def browse(
         bool, flag("--partial", "Show the grades that are settled while judging is under way; not for assessors.")
     ] = False,
     out: OutOption = None,
-) -> Answer:
+) -> Output:
     """Write the page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
 
     One HTML file that works without a network. While anything is still being judged, no grade is on it.
@@ -29,7 +29,7 @@ def browse(
     from annot.steps import browse as step
 
     written = step.write(ws, partial=partial, out=out)
-    return Answer(written, str(written.path), written.notes)
+    return Output(written, str(written.path), written.notes)
 
 
 @command("report")
@@ -37,26 +37,27 @@ def report(
     ws: "Workspace",
     table: Annotated[str | None, option("Print this table of the report and write nothing.")] = None,
     out: OutOption = None,
-) -> Answer:
+) -> Output:
     """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
+    from annot.publishing.report.tables import data_of
     from annot.publishing.report.terminal import table_text
     from annot.steps import report as step
 
     if table is not None:
         found = step.table(ws, table)
-        return Answer(found, table_text(found), name="report --table")
+        return Output(data_of(found), table_text(found), name="report --table")
     written = step.write(ws, out=out)
-    return Answer(written, str(written.path))
+    return Output(written, str(written.path))
 
 
 @command("datasheet")
-def datasheet(ws: "Workspace") -> Answer:
+def datasheet(ws: "Workspace") -> Output:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
     from annot.publishing.release.questions import describe_open
     from annot.steps import datasheet as step
 
     written = step.write(ws)
-    return Answer(written, f"{written.markdown}\n{written.page}", describe_open(written.unanswered))
+    return Output(written, f"{written.markdown}\n{written.page}", describe_open(written.unanswered))
 
 
 @command("release", alone=False)
@@ -94,7 +95,7 @@ def release(
         bool, flag("--draft", "Write what is there, marked as a draft, and a list of everything that is missing.")
     ] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
     from annot.steps import release as step
 
@@ -114,7 +115,7 @@ def release(
             dry_run=dry_run,
         )
     notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
-    return Answer(done, output.table("files.released", done.files.items()), notes)
+    return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 
 @command("trace", csv=True)
@@ -122,10 +123,10 @@ def trace(
     ws: "Workspace",
     query: Annotated[str, argument("A query id.")],
     document: Annotated[str, argument("A document id.")],
-) -> Answer:
+) -> Output:
     """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.publishing.report.traced import describe
     from annot.steps import trace as step
 
     found = step.trace(ws, query, document)
-    return Answer(found, describe(found))
+    return Output(found, describe(found))

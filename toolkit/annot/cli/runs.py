@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Answer, progress, say, table, told
+from annot.cli.output import Output, progress, rendered, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -19,7 +19,7 @@ def run(
         argument("Names that `annot run list` shows.", shown="the four term baselines of CSFCube", metavar="SYSTEM"),
     ] = None,
     replace: Annotated[bool, flag("--replace", "Write over an imported run of the same name.")] = False,
-) -> Answer:
+) -> Output:
     """Write runs: the pools ranked by systems, the query's sentences against whole candidate abstracts."""
     from annot.steps import run as step
 
@@ -31,16 +31,17 @@ def run(
         for one in made
         if one.given_up
     )
-    return Answer(made, table("files.runs", made), (*notes, *step.warnings(ws, made)))
+    return Output(made, table(step.RUNS, made), (*notes, *step.warnings(ws, made)))
 
 
 @command("run list", needs_study=False)
-def run_list(ws: "Workspace | None") -> Answer:
+def run_list(ws: "Workspace | None") -> Output:
     """Print every system: its family, its source, what it sees of query and candidate, and what it needs."""
+    from annot.publishing.report import commands
     from annot.steps import run as step
 
     systems = step.every_system()
-    return Answer(systems, table("files.systems", systems))
+    return Output(systems, table(commands.SYSTEMS, systems))
 
 
 @command("run matches")
@@ -49,12 +50,12 @@ def run_matches(
     run: Annotated[str, argument("A run of a system that compares sentences.")],
     query: Annotated[str, argument("The query's id.")],
     document: Annotated[str, argument("The document's id.")],
-) -> Answer:
+) -> Output:
     """Print which sentences of a query and of a document a run matched, heaviest first."""
     from annot.steps import run as step
 
     matched = step.matches(ws, run, query_id=query, doc_id=document)
-    return Answer(matched, table("files.matches", matched))
+    return Output(matched, table(step.MATCHES, matched))
 
 
 @command("run import")
@@ -67,7 +68,7 @@ def run_import(
     ] = None,
     facet: Annotated[str | None, option("Facet of ranked pools.", "--facet", "-f", shown="in the file's name")] = None,
     system: Annotated[str | None, option("The system that this is one of several runs of.", shown="the tag")] = None,
-    seed: Annotated[int | None, option("The seed that tells it from the others.")] = None,
+    seed: Annotated[int | None, option("The seed that distinguishes it from the others.")] = None,
     foreign: Annotated[
         str | None, option("Documents that are in no pool: drop, or keep as unjudged.", shown="refused")
     ] = None,
@@ -76,7 +77,7 @@ def run_import(
     distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
     replace: Annotated[bool, flag("--replace", "Write over a run of this name that was made here.")] = False,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Import a run that was made elsewhere; it is evaluated, reported and released like our own.
 
     What is missing, foreign, there twice or tied is counted, with examples.
@@ -97,7 +98,7 @@ def run_import(
         replace=replace,
         dry_run=dry_run,
     )
-    return Answer(imported, told("run-imported", imported=imported))
+    return Output(imported, rendered("run-imported", imported=imported))
 
 
 group("encoder", help="Train an encoder as its paper did: contexts, examples, training.")
@@ -124,7 +125,7 @@ def encoder_contexts(
     fewest_words: Annotated[int, option("Words of a context, at least.", min=1)] = 5,
     most_words: Annotated[int, option("Words of a context, at most.", min=1)] = 60,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write the co-citation contexts of full texts: which papers of the corpus are cited together, and in what words.
 
     What is left out is counted by reason.
@@ -137,7 +138,7 @@ def encoder_contexts(
         written = step.write_contexts(
             ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance
         )
-    return Answer(written, told("encoder-contexts", written=written))
+    return Output(written, rendered("encoder-contexts", written=written))
 
 
 @command("encoder examples", alone=False)
@@ -158,16 +159,16 @@ def encoder_examples(
         list[str] | None,
         option("Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.", shown="as it comes"),
     ] = None,
-    easy: Annotated[int, option("Of triplets: random negatives of a paper.", min=0)] = 3,
-    hard: Annotated[int, option("Of triplets: negatives cited by what the paper cites.", min=0)] = 2,
-    sentences: Annotated[int, option("Of the inverse cloze task: sentences of an abstract.", min=1)] = 2,
+    easy: Annotated[int, option("Triplets: random negatives of a paper.", min=0)] = 3,
+    hard: Annotated[int, option("Triplets: negatives cited by what the paper cites.", min=0)] = 2,
+    sentences: Annotated[int, option("Inverse cloze task: sentences of an abstract.", min=1)] = 2,
     removed: Annotated[
-        float, option("Of it: how often the sentence is taken out of the abstract.", min=0.0, max=1.0)
+        float, option("Inverse cloze task: how often the sentence is dropped from the abstract.", min=0.0, max=1.0)
     ] = 0.9,
     with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
     seed: Annotated[int, option("Random seed.")] = 0,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Write examples to train a system on: train.jsonl and dev.jsonl.
 
     Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
@@ -179,7 +180,7 @@ def encoder_examples(
     drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
     sampling = step.Sampling(*drawn, seed)
     written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
-    return Answer(written, told("encoder-examples", written=written))
+    return Output(written, rendered("encoder-examples", written=written))
 
 
 @command("encoder train", needs_study=False, alone=False)
@@ -198,7 +199,7 @@ def encoder_train(
     align: Annotated[
         str | None,
         option(
-            "Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
+            "For ts-aspire and abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
         ),
     ] = None,
     out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
@@ -212,7 +213,7 @@ def encoder_train(
     ] = None,
     loss: Annotated[str | None, own("triplet (margin, L2) or softmax (dot products, all of a batch).")] = None,
     margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
-    temperature: Annotated[float | None, own("Of Aspire's weights of sentences.", min=1e-6)] = None,
+    temperature: Annotated[float | None, own("Temperature of Aspire's weights of sentences.", min=1e-6)] = None,
     entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
     check_every: Annotated[
         int | None, option("Steps between two looks at the dev examples.", shown="a tenth of an epoch", min=1)
@@ -220,7 +221,7 @@ def encoder_train(
     patience: Annotated[int | None, option("Looks without a lower dev loss that end it.", shown="5", min=1)] = None,
     seed: Annotated[int | None, option("Random seed.", shown="0")] = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
 
     Interrupted, the same command goes on from its last look at the dev examples.
@@ -250,4 +251,4 @@ def encoder_train(
             advance=advance,
             tell=lambda point, steps: say(step.line(point, steps)),
         )
-    return Answer(found, told("encoder-trained", found=found), found.notes)
+    return Output(found, rendered("encoder-trained", found=found), found.notes)

@@ -12,7 +12,7 @@ from annot.cli.options import (
     option,
     setting,
 )
-from annot.cli.output import Answer, say, table
+from annot.cli.output import Output, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -45,7 +45,7 @@ def agreement(
         list[str] | None,
         option("With --by assessor, show all hard candidates of this query; repeatable.", "--query", "-q"),
     ] = None,
-) -> Answer:
+) -> Output:
     """Print how far assessors agree, per facet, before and after adjudication, with intervals.
 
     Also writes every coefficient, per query and per facet, to exports/agreement.json.
@@ -58,13 +58,13 @@ def agreement(
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)
-        return Answer(looked, step.describe_assessors(looked, queries=queries), table="agreement --by assessor")
+        return Output(looked, step.describe_assessors(looked, queries=queries), table="agreement --by assessor")
     if by == step.GUIDELINES:
         versions = step.by_guidelines(ws)
-        return Answer(versions, step.describe_guidelines(versions), table="agreement --by guidelines")
+        return Output(versions, step.describe_guidelines(versions), table="agreement --by guidelines")
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
-    return Answer(measured, text, table="agreement --per-query" if per_query else "")
+    return Output(measured, text, table="agreement --per-query" if per_query else "")
 
 
 @command("qrels", csv=True)
@@ -80,7 +80,7 @@ def qrels(
             "--allow-single",
         ),
     ] = None,
-) -> Answer:
+) -> Output:
     """Write the final grades as TREC qrels.
 
     Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
@@ -89,9 +89,9 @@ def qrels(
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
+    text = table(step.grade_columns(written), written.grades.items())
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
-    return Answer(written, f"{text}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}", written.notes)
+    return Output(written, f"{text}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}", written.notes)
 
 
 @command("qrels compare", csv=True)
@@ -101,11 +101,11 @@ def qrels_compare(
     b: Annotated[Path, argument("TREC qrels of the same queries.")],
     convention: ConventionOption = None,
     measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
-) -> Answer:
+) -> Output:
     """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(convention, measures), measures=measures)
-    return Answer(compared, step.describe(compared), compared.notes)
+    return Output(compared, step.describe(compared), compared.notes)

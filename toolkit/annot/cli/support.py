@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
 from annot.cli.options import argument, flag, option
-from annot.cli.output import Answer, needs_a_person, progress, say, told
+from annot.cli.output import Output, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 group("studio", help="Start and stop a Label Studio on this machine.")
 
 
-def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
+def _told(ws: "Workspace", *, stopped: bool = False) -> Output:
     """The server of the study; in mode `server` a list of everyone's."""
     from annot.judging.exchange.servers import isolated
     from annot.steps import studio as step
 
     states, own = step.status(ws), isolated(ws)
-    return Answer(states if own else states[0], told("studio", states=states, own=own, stopped=stopped))
+    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
 
 
 @command("studio up")
@@ -29,7 +29,7 @@ def studio_up(
     per_assessor: Annotated[
         bool, flag("--per-assessor", 'A server for each person, as isolation = "server" in annot.toml has it.')
     ] = False,
-) -> Answer:
+) -> Output:
     """Start a local Label Studio, installed into an environment of its own the first time, and print its address.
 
     Where annot.toml has isolation = "server", it is one for each person. A server takes up to 0.8 GB of memory.
@@ -41,7 +41,7 @@ def studio_up(
 
 
 @command("studio down")
-def studio_down(ws: "Workspace") -> Answer:
+def studio_down(ws: "Workspace") -> Output:
     """Stop the local Label Studio, or that of each person; the data stay."""
     from annot.steps import studio as step
 
@@ -51,13 +51,13 @@ def studio_down(ws: "Workspace") -> Answer:
 
 
 @command("studio status")
-def studio_status(ws: "Workspace") -> Answer:
+def studio_status(ws: "Workspace") -> Output:
     """Print whether the local Label Studio runs, and where; or that of each person."""
     return _told(ws)
 
 
 @command("doctor", needs_study=False, server=True)
-def doctor(ws: "Workspace | None") -> Answer:
+def doctor(ws: "Workspace | None") -> Output:
     """Print what is unsafe or in the way, on this machine, in this study and on its server, and how to mend it.
 
     Looked at: the server's release and known advisories, sign-up without invitation, https, clocks; who can read the
@@ -66,9 +66,9 @@ def doctor(ws: "Workspace | None") -> Answer:
     from annot.steps import doctor as step
 
     examined = step.examine(ws)
-    return Answer(
+    return Output(
         examined,
-        told("doctor", examined=examined),
+        rendered("doctor", examined=examined),
         examined.notes,
         finding=needs_a_person(examined.findings, "{} thing(s) to mend"),
     )
@@ -83,15 +83,15 @@ def demo(
     corpus_only: Annotated[
         Path | None, option("Write the papers to this file, to try things on, and do nothing else.", metavar="FILE")
     ] = None,
-) -> Answer:
+) -> Output:
     """Make a whole study of a packaged corpus of fictional papers, judged by simulated assessors, up to its report."""
     if corpus_only is not None:
         from annot.demo.packaged import write_corpus
 
         papers = write_corpus(corpus_only)
-        return Answer({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
+        return Output({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
 
     from annot.demo import whole_way as step
 
     done = step.go(folder, fresh=fresh, tell=say, watch=progress)
-    return Answer(done, step.describe(done))
+    return Output(done, step.describe(done))

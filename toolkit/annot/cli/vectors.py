@@ -1,4 +1,4 @@
-"""Pool: vectors of papers and of words, made elsewhere or by an encoder here."""
+"""Prepare: vectors of papers and of words, and the index of what the ranking methods need."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
-from annot.cli.output import Answer, progress, table
+from annot.cli.output import Output, progress, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -62,13 +62,14 @@ def vectors_add(
     ] = None,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
-) -> Answer:
+) -> Output:
     """Add vectors of the corpus's papers from files or by an encoder, or word vectors; prints what did not fit.
 
     Vectors of two spaces never mix: Semantic Scholar's SPECTER v1 and v2 are two, and neither is allenai/specter. An
     encoder encodes the papers that it has not encoded before, and goes on after it was killed. Word vectors are used
     until corpus/word-vectors is removed.
     """
+    from annot.publishing.report import commands
     from annot.ranking.given_vectors import Form
     from annot.steps import vectors as step
 
@@ -79,7 +80,7 @@ def vectors_add(
         refuse_beside("vectors add --words", **beside, **of_files, **of_encoder)
         with progress("indexing") as advance:
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
-        return Answer(read, table("import.counts", step.word_counts(read)), step.word_notes(read))
+        return Output(read, table(commands.counts("imported", "count"), step.word_counts(read)), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
         raise InputError(
             "expected NAME FILES, NAME --encoder MODEL, or --words FILE", hint="`annot vectors add --help`"
@@ -98,7 +99,7 @@ def vectors_add(
                 dry_run=dry_run,
                 advance=advance,
             )
-        return Answer(encoded, step.describe(encoded, dry_run=dry_run))
+        return Output(encoded, step.describe(encoded, dry_run=dry_run))
     refuse_beside("vectors add FILES", **of_encoder)
     with progress("reading vectors") as advance:
         imported = step.add_files(
@@ -113,13 +114,52 @@ def vectors_add(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(imported, table("import.counts", step.counts(imported)), imported.notes)
+    return Output(imported, table(commands.counts("imported", "count"), step.counts(imported)), imported.notes)
 
 
 @command("vectors list")
-def vectors_list(ws: "Workspace") -> Answer:
+def vectors_list(ws: "Workspace") -> Output:
     """Print the sets of paper vectors of the study: space, metric, and how many papers have one."""
     from annot.steps import vectors as step
 
     sets = step.list_sets(ws)
-    return Answer(sets, table("files.vectors", sets) or "no vectors; `annot vectors add` adds them")
+    return Output(sets, table(step.SETS, sets) or "no vectors; `annot vectors add` adds them")
+
+
+@command("index", free_with="listed")
+def index_build(
+    ws: "Workspace",
+    memory: Annotated[
+        str | None, option("What the processes at work may take together; more is refused beforehand.", shown="4G")
+    ] = None,
+    cluster: ClusterOption = None,
+    repair: Annotated[
+        bool, flag("--repair", "First check the files against their hashes, and make damaged parts again.")
+    ] = False,
+    listed: Annotated[
+        bool, flag("--list", "Print the parts: how large, when made, and whether anything uses them.")
+    ] = False,
+    clean: Annotated[
+        bool,
+        flag("--clean", "Remove what the corpus and the settings of today do not use, and what killed builds left."),
+    ] = False,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Make what the methods of annot.toml need: tokens, counts, word vectors, averages; a killed build goes on.
+
+    `annot pool` and `annot run` make what is missing by themselves. Papers that were added are indexed alone.
+    """
+    from annot.steps import index as step
+
+    if listed:
+        refuse_beside("index --list", memory=memory, cluster=cluster, repair=repair, clean=clean)
+        found = step.listed(ws)
+        return Output(found, step.describe_parts(found))
+    if clean:
+        refuse_beside("index --clean", memory=memory, cluster=cluster, repair=repair)
+        removed = step.clean(ws, dry_run=dry_run)
+        return Output(removed, step.describe_removed(removed, dry_run=dry_run))
+    with progress("indexing") as advance:
+        here = ws.replaced("machine", cluster=cluster)
+        built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
+    return Output(built, step.describe(built))

@@ -1,4 +1,4 @@
 """The papers: taking them in, filters, labels of their sentences, copies of one another.
 
-Uses the rooms up to `study`. Begin with `corpus_lots` and `facets`.
+Uses the rooms up to `study`. Begin with `adding` and `facets`.
 """

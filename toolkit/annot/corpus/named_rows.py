@@ -8,10 +8,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
+from annot.base.errors import Faults
 from annot.base.records import Asked, Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
 from annot.corpus.facets.query_sentences import facet_sentences
-from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 
 PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")

@@ -16,7 +16,7 @@ from annot.base.errors import InputError
 from annot.base.records import Ranking, Source
 from annot.base.shards import Advance
 from annot.demo import packaged, simulated_people
-from annot.demo.cast import ADJUDICATOR, CAST
+from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.pools.pool_design import DesignOverrides

@@ -1,4 +1,4 @@
-"""The files of BEIR and MTEB: corpus, queries, qrels in both of their forms, and the pools as `top_ranked`.
+"""The files of BEIR, MTEB and ir_datasets: corpus, queries, qrels in all of their forms, pools as `top_ranked`.
 
 Thakur et al.: BEIR, NeurIPS 2021 Datasets and Benchmarks, https://github.com/beir-cellar/beir; Muennighoff et al.:
 MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking tasks read `top_ranked`.
@@ -6,11 +6,13 @@ MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from annot.base.errors import Faults, InputError
 from annot.base.records import Paper, Pool, Qrel, Query
-from annot.formats.faults import Faults
+from annot.base.templating import render
 from annot.formats.json_lines import json_lines
 
 SPLIT = "test"
@@ -99,3 +101,62 @@ def _query(query: Query, paper: Paper | None, with_text: bool) -> dict[str, Any]
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)
     return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}
+
+
+def dataset_id(name: str) -> str:
+    """The collection's name as `ir_datasets` ids are: small letters, digits and hyphens.
+
+    >>> dataset_id("Demo Collection, 2nd")
+    'demo-collection-2nd'
+    """
+    found = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+    if not found:
+        raise InputError(f"collection name {name!r}: no letter or digit (a-z, 0-9) in it", hint="set collection.name")
+    return found
+
+
+def module_name(name: str) -> str:
+    """The name of the module's file without `.py`: one that can be imported.
+
+    >>> module_name("2nd collection")
+    'irds_2nd_collection'
+    """
+    return "irds_" + dataset_id(name).replace("-", "_")
+
+
+def write_irds(
+    *,
+    name: str,
+    title: str,
+    language: str,
+    files: BeirFiles,
+    docs_sha256: str,
+    with_text: bool,
+    facets: Sequence[str],
+    grades: Sequence[str],
+) -> str:
+    """The source of the module. It needs Python 3.8, `ir_datasets` and the files named, nothing else.
+
+    It registers `<id>` with all queries and `<id>/<facet>` for each facet: documents, queries, qrels, and the pools as
+    scored documents with score 0, since a pool has no order.
+
+    language: BCP 47; its first part is what `ir_datasets` shows. files: relative to the module. docs_sha256: of the
+    corpus file; the document store that `ir_datasets` builds is kept under it, so that another version of the
+    collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents.
+    grades: the names of the grades from 0 upward.
+    """
+    constants = {
+        "TITLE": title,
+        "ID": dataset_id(name),
+        "LANGUAGE": re.split("[-_]", language)[0].lower(),
+        "FACETS": tuple(facets),
+        "GRADES": dict(enumerate(grades)),
+        "DOCS": files.corpus if with_text else None,
+        "DOCS_SHA256": docs_sha256,
+        "QUERIES": files.queries,
+        "QRELS": files.qrels,
+        "POOLS": files.top_ranked,
+    }
+    values = {"module": module_name(name), "id": dataset_id(name), "with_text": with_text}
+    values["constants"] = {constant: repr(value) for constant, value in constants.items()}
+    return render("irds.py.j2", values, overrides=None)

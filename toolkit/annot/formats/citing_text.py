@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from annot.formats.faults import Faults
+from annot.base.errors import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_lines import number_as_text
-from annot.formats.sentences import split_sentences
+from annot.formats.paper_text import split_sentences
 
 Window = Literal["sentence", "paragraph"]
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from annot.base.errors import Faults, json_problem, numbered
 from annot.base.names import near
-from annot.formats.faults import Faults, json_problem, numbered
 
 M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from annot.formats.faults import Faults
+from annot.base.errors import Faults
 from annot.formats.json_lines import read_models
 
 ENDING = ".matches.jsonl"

@@ -18,11 +18,10 @@ from pydantic import (
     model_validator,
 )
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError
 from annot.base.records import Paper
 from annot.base.templating import counted
-from annot.formats.cleaned import Cleaned
-from annot.formats.faults import Faults
+from annot.formats.cleaning import Cleaned
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from annot.formats.faults import Faults, json_problem
+from annot.base.errors import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.judgements_file import FileJudgement
 

@@ -1,4 +1,4 @@
-"""CSV as spreadsheet programs save it: its encodings, its separators, its line numbers."""
+"""CSV as spreadsheet programs save it: and the tables that people fill in and that are read back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from annot.formats.faults import Faults
+from annot.base.errors import Faults
+from annot.base.names import near
 
 SEPARATORS = ",;\t"
 
@@ -126,3 +127,164 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """The cell as it was before `guarded`."""
     return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
+
+
+GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")
+
+
+class GoldLine(NamedTuple):
+    """A row: a pair with its grade, and why it has it; `why` may be empty."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    why: str
+
+
+def write_gold(rows: Iterable[GoldLine]) -> str:
+    """The table, with tabs between cells."""
+    lines = ["\t".join(GOLD_COLUMNS)]
+    lines += ["\t".join(guarded(" ".join(str(cell).split())) for cell in row) for row in rows]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[GoldLine, ...]:
+    """The rows, in order. grades: the scale. queries: those of the study.
+
+    Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
+    query, empty id and pair that is there twice.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str], GoldLine] = {}
+    for line, cells in read_columns(data, faults, columns=GOLD_COLUMNS):
+        query_id, doc_id, grade = cells["query_id"], cells["doc_id"], cells["grade"]
+        if query_id not in queries:
+            faults.add(f"query {query_id!r}: not in this study; {near(query_id, queries)}", line=line)
+        if not doc_id:
+            faults.add("doc_id is empty", line=line)
+        if grade not in map(str, grades):
+            faults.add(f"grade: found {grade!r}, expected one of {', '.join(map(str, grades))}", line=line)
+        elif (query_id, doc_id) in found:
+            faults.add(f"{query_id} {doc_id}: given twice", line=line)
+        else:
+            found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
+    if not found and not faults.found:
+        faults.add("no gold pair in it")
+    faults.raise_if_any(hint="columns query_id, doc_id, grade and why; `annot train gold` without a file draws some")
+    return tuple(found.values())
+
+
+RETURNED_COLUMNS = ("query_id", "doc_id", "to", "why")
+
+
+class ReturnedLine(NamedTuple):
+    """A row: a pair, the assessor it goes back to, and what they read."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    why: str
+    line: int | None = None
+    """Where it stands in the file; None where it comes from no file."""
+
+
+def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
+    """The rows, in order. Tabs, commas or semicolons between cells.
+
+    Raises InputError for missing columns, for a file without rows, and with the line of every row that gives a pair and
+    an assessor again.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str, str], ReturnedLine] = {}
+    for line, cells in read_columns(data, faults, columns=RETURNED_COLUMNS):
+        row = ReturnedLine(cells["query_id"], cells["doc_id"], cells["to"], cells["why"], line)
+        if row[:3] in found:
+            faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
+        found[row[:3]] = row
+    if not found and not faults.found:
+        faults.add("no pair in it")
+    faults.raise_if_any(hint=f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair")
+    return tuple(found.values())
+
+
+PLACE_COLUMNS = ("paper_id", "where")
+
+
+def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
+    """The table to fill in, with the title of each paper beside it; `where` of those that are known stays."""
+    rows = [("paper_id", "where", "title")]
+    rows += [
+        (guarded(paper_id), guarded(where.get(paper_id, "")), guarded(" ".join(title.split())))
+        for paper_id, title in sorted(titles.items())
+    ]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -> dict[str, str]:
+    """The place of the full text of each `wanted` paper, a link or the name of a file; None: of those that have one.
+
+    Tabs, commas or semicolons between cells. Raises InputError with every paper without a place and every paper with
+    two different ones.
+    """
+    faults = Faults(name)
+    found: dict[str, str] = {}
+    for line, cells in read_columns(data, faults, columns=PLACE_COLUMNS):
+        paper_id, where = cells["paper_id"], cells["where"]
+        if where and found.setdefault(paper_id, where) != where:
+            faults.add(f"paper {paper_id!r} has two places: {found[paper_id]} and {where}", line=line)
+    if not faults.found:
+        for paper_id in sorted(set(wanted or ()) - set(found)):
+            faults.add(f"paper {paper_id!r}: found no place of its full text")
+    faults.raise_if_any(hint="write a link (https://...) or the name of a file into the column `where` of each paper")
+    return found if wanted is None else {paper_id: found[paper_id] for paper_id in wanted}
+
+
+SHEET = "errors.csv"
+KEPT = ("query_id", "doc_id", "kind", "note")
+"""The columns that are read back."""
+
+
+class ErrorRow(NamedTuple):
+    """One pair that systems get wrong, as the lead sees it."""
+
+    query_id: str
+    doc_id: str
+    kind: str
+    note: str
+    facet: str
+    grade: int | None
+    """None where no system gets the pair wrong any more; what the lead said of it stays."""
+    irrelevant_near_the_top: str
+    """`system (rank), ...`"""
+    relevant_far_down: str
+    title: str
+
+
+def write_error_sheet(rows: Iterable[ErrorRow]) -> str:
+    """The sheet as text. It begins with a byte order mark: without one, Excel garbles accents."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(ErrorRow._fields)
+    for row in rows:
+        writer.writerow([guarded("" if cell is None else str(cell)) for cell in row])
+    return "\ufeff" + out.getvalue()
+
+
+def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """What the lead entered, (kind, note) by pair; rows without either are left out.
+
+    Raises InputError with every fault: a missing column, a pair given twice, a kind that is not among `kinds`.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for line, cells in read_columns(data, faults, columns=KEPT):
+        query_id, doc_id, given, note = (cells[column] for column in KEPT)
+        kind = next((known for known in kinds if known.casefold() == given.casefold()), given)
+        if kind and kind not in kinds:
+            faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
+        if (query_id, doc_id) in found:
+            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=line)
+        if kind or note:
+            found[query_id, doc_id] = kind, note
+    faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")
+    return found

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import near
-from annot.formats.faults import Faults, json_problem
 from annot.formats.judgements_file import NO_GRADE, FileJudgement
 
 SKIPPED = "skipped"

@@ -16,10 +16,9 @@ from typing import Any
 
 import yaml
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
 from annot.base.records import ScoredDoc
-from annot.formats.faults import Faults, json_problem, numbered
 from annot.formats.trec import finite
 
 _RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")

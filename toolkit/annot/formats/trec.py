@@ -1,4 +1,4 @@
-"""TREC's run and qrels files (https://trec.nist.gov/data/qrels_eng/, trec_eval's README)."""
+"""TREC's run and qrels files (https://trec.nist.gov/data/qrels_eng/, trec_eval's README), and `query_papers.tsv`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from annot.base.ordering import WRITTEN, ranked
-from annot.base.records import Qrel, Ranking, ScoredDoc
-from annot.formats.faults import Faults, numbered
+from annot.base.errors import Faults, numbered
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
 
     The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, rounded
-    to the digits of `annot.base.ordering`, then by id. Scores are finite numbers, higher is better.
+    to the digits of `annot.base.records`, then by id. Scores are finite numbers, higher is better.
     Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
     """
     faults = Faults(name)
@@ -59,7 +58,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
 
 
 def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
-    """The text of a run file: queries by id, documents as `annot.base.ordering.ranked` has them, ranks from 1.
+    """The text of a run file: queries by id, documents as `annot.base.records.ranked` has them, ranks from 1.
 
     Scores are written rounded, so documents may tie; every reader that keeps to score, then id, gets the same order.
     Raises InputError with every id or tag that is empty or has white space in it, every score that is not finite, and
@@ -165,3 +164,30 @@ def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
 def _check_id(text: str, what: str, faults: Faults) -> None:
     if text.split() != [text]:
         faults.add(f"{what} {text!r}, expected one without white space")
+
+
+QUERY_PAPERS_FILE = "query_papers.tsv"
+HEADER = "query_id\tquery_paper"
+
+
+def write_query_papers(queries: Iterable[Query]) -> str:
+    """The text of the file, ordered by query id."""
+    lines = sorted(f"{query.query_id}\t{query.paper_id}\n" for query in queries)
+    return "".join((f"{HEADER}\n", *lines))
+
+
+def read_query_papers(lines: Iterable[str], *, name: str) -> dict[str, str]:
+    """The paper of each query, by its id. Raises InputError with every fault, with `name` and line."""
+    faults = Faults(name)
+    papers: dict[str, str] = {}
+    for number, line in numbered(lines, faults):
+        cells = line.split("\t")
+        if number == 1:
+            if line != HEADER:
+                faults.add(f"found {line!r}, expected the header {HEADER!r}", line=number)
+        elif len(cells) != 2 or not all(cells):
+            faults.add("expected a query and its paper, with a tab between", line=number)
+        elif papers.setdefault(cells[0], cells[1]) != cells[1]:
+            faults.add(f"paper {cells[1]!r} of query {cells[0]}, expected {papers[cells[0]]!r} as above", line=number)
+    faults.raise_if_any()
+    return papers

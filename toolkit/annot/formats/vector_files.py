@@ -1,17 +1,55 @@
-"""Vectors of papers as matrices: `.npy` and safetensors, with the ids of the rows in a text file, and Parquet."""
+"""Vectors of papers: `.npy` and safetensors with a text file of ids, Parquet, and Semantic Scholar's files."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
 from annot.base.names import near
-from annot.formats.vector_blocks import ROWS, Block, Tally
+from annot.formats.corpora.cutting import Piece, read_lines
+
+ROWS = 2_000
+"""The most rows of a block."""
+EXAMPLES = 5
+
+
+class Block(NamedTuple):
+    """Rows of wanted papers, all of one width."""
+
+    ids: Sequence[str]
+    matrix: NDArray[Any]
+    """Floating-point numbers, shape (ids, dimensions)."""
+    where: str
+    """The place of its first row."""
+
+
+@dataclass
+class Tally:
+    """What a reading met beside the rows that it gave."""
+
+    foreign: int = 0
+    """Rows of papers that nobody asked for."""
+    broken: int = 0
+    """Rows that are none."""
+    examples: list[str] = field(default_factory=list)
+    """The first broken rows, with their places."""
+    space: str | None = None
+    """The space that the files name."""
+
+    def note(self, fault: str) -> None:
+        """Count a broken row."""
+        self.broken += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(fault)
+
 
 ID_COLUMNS = ("paper_id", "corpusid", "corpus_id", "doc_id", "id", "_id")
 VECTOR_COLUMNS = ("vector", "embedding", "vectors", "embeddings")
@@ -125,3 +163,81 @@ def _rows(
         tally.foreign += len(some) - len(keep)
         if keep:
             yield Block([some[at] for at in keep], rows(start, start + len(some))[keep], f"{path}: row {start + 1}")
+
+
+SPACES = {"1": "semantic-scholar/specter_v1", "2": "allenai/specter2"}
+"""The space of each version of SPECTER."""
+
+_CORPUS_ID = re.compile(rb'"corpusid"\s*:\s*"?(\d+)"?\s*[,}]')
+_DATASET = re.compile(r"embeddings-specter_v([12])")
+
+
+class Spaces:
+    """What the files say of the space of their vectors: one at most, or they are refused."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def say(self, space: str, where: str, tally: Tally) -> None:
+        """Note that `where` names this space. Raises InputError when another place named another."""
+        self._said.setdefault(space, where)
+        tally.space = space
+        if len(self._said) > 1:
+            raise InputError(
+                "the files hold two spaces",
+                faults=[f"{at}: {one}" for one, at in self._said.items()],
+                hint="import each alone",
+            )
+
+
+def read_s2_vectors(path: Path, papers: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
+    """The rows of these papers; a line of another paper is passed over unparsed.
+
+    Raises InputError when the file is broken off, or names another space than one read before.
+    """
+    if dataset := _DATASET.search(str(path)):
+        spaces.say(SPACES[dataset[1]], str(path), tally)
+    ids: list[str] = []
+    rows: list[NDArray[np.float64]] = []
+    start = 0
+    for number, line in enumerate(_lines(path), start=1):
+        named = _CORPUS_ID.search(line)
+        if not line.strip():
+            continue
+        if named is not None and named[1].decode() not in papers:
+            tally.foreign += 1
+            continue
+        where = f"{path}:{number}"
+        try:
+            record = json.loads(line)
+            paper_id, vector = str(record["corpusid"]), record["vector"]
+            row = np.asarray(json.loads(vector) if isinstance(vector, str) else vector, dtype=np.float64)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            tally.note(f"{where}: not a line of an embedding dataset: {type(error).__name__}: {error}")
+            continue
+        if row.ndim != 1 or paper_id not in papers:
+            tally.note(f"{where}: corpusid {paper_id}, vector {str(vector)[:40]}: expected a paper and its numbers")
+            continue
+        if isinstance(model := record.get("model"), str):
+            spaces.say(_space_of(model), where, tally)
+        # A block has one width, so that a row of another begins one, whose place is then told.
+        if rows and (len(row) != len(rows[0]) or len(rows) == ROWS):
+            yield Block(ids, np.stack(rows), f"{path}:{start}")
+            ids, rows = [], []
+        start = start if rows else number
+        ids.append(paper_id)
+        rows.append(row)
+    if rows:
+        yield Block(ids, np.stack(rows), f"{path}:{start}")
+
+
+def _space_of(model: str) -> str:
+    """The space of a model by its name there: `specter@v0.1.1` is the first SPECTER, `specter_v2` its successor."""
+    name = model.lower()
+    if not name.startswith("specter"):
+        return f"semantic-scholar/{model}"
+    return SPACES["2" if re.match("specter_?v?2", name) else "1"]
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    return (line for _, line in read_lines(Piece(str(path), "", 0, None)))

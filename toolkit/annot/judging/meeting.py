@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.moments import moment_of
+from annot.base.names import moment_of
 from annot.base.records import Judgement
 from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.measured import table_of
+from annot.measuring.measured import agreement_of
 from annot.study.adjudication import Pair, Unexplained, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -142,7 +142,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         ),
         held_back=len(held_back),
         without_moment=len(whole) - len(timed),
-        unexplained=unexplained_of(outcome.adjudications, outcome.standing),
+        unexplained=unexplained_of(outcome.adjudications, outcome.current),
         agreement=_agreement(snapshot, whole, period),
         before=_agreement(snapshot, whole, timed.keys() - period),
     )
@@ -200,4 +200,5 @@ def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]
 
 
 def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
-    return table_of(snapshot, [answer for pair in pairs for answer in whole[pair]], (), coefficients=COEFFICIENTS)
+    answers = [answer for pair in pairs for answer in whole[pair]]
+    return agreement_of(snapshot, judgements=answers, decisions=(), coefficients=COEFFICIENTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -156,7 +156,7 @@ WAY: tuple[Rule, ...] = (
         "these have pairs to judge first: {to_judge}; --watch pulls until all is judged",
         "{judges}",
     ),
-    Rule(lambda f: f.missing and f.elsewhere, "annot import judgements FILE", "{missing} not on record"),
+    Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
     Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
     Rule(
         lambda f: f.vacant,
@@ -166,7 +166,7 @@ WAY: tuple[Rule, ...] = (
     # Disputes.
     Rule(
         lambda f: f.open and f.elsewhere,
-        "annot import judgements FILE --adjudicator NAME",
+        "annot import FILE --as judgements --adjudicator NAME",
         "{open} in dispute; import the adjudicator's grades",
     ),
     Rule(
@@ -223,6 +223,16 @@ WAY: tuple[Rule, ...] = (
 )
 """The first rule that holds says what is next."""
 
+COUNTED = {
+    "queries": ("query", "queries"),
+    "batch": ("query", "queries"),
+    "seats": ("person", "people"),
+    "to_send": ("task", "tasks"),
+    "missing": ("judgement", "judgements"),
+    "questions": ("question", "questions"),
+}
+"""What a fact counts, one and several; the others count pairs."""
+
 OF_THE_WAY = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
     for rule in WAY
@@ -245,43 +255,26 @@ def rule_of(facts: Facts) -> Rule:
 
 def _words(facts: Facts) -> Mapping[str, str]:
     """What the texts of the table are filled in with."""
-    return {
+    return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
-        "unpooled": _count(facts.queries - facts.pooled, "query", "queries"),
-        "seats": _count(facts.seats, "person", "people"),
-        "growing": _count(facts.growing, "pair"),
-        "to_fill": _count(facts.to_fill, "pair"),
-        "batch": _count(facts.batch, "query", "queries"),
-        "to_train": _listed(facts.to_train),
-        "training": _listed(facts.training),
-        "guidelines_changed": _listed(facts.guidelines_changed),
-        "to_send": _count(facts.to_send, "task"),
-        "without_letter": _listed(facts.without_letter),
-        "signing_up": _listed(facts.signing_up),
-        "to_judge": _open(facts.to_judge),
+        "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),
-        "missing": _count(facts.missing, "judgement"),
-        "vacant": _count(facts.vacant, "pair"),
-        "without_adjudicator": _count(facts.without_adjudicator, "pair"),
-        "disputes_to_send": _count(facts.disputes_to_send, "pair"),
-        "adjudicators_signing_up": _listed(facts.adjudicators_signing_up),
-        "to_settle": _open(facts.to_settle),
         "adjudicators": _listed(facts.to_settle),
-        "open": _count(facts.open, "pair"),
         "old_runs": " ".join(facts.old_runs),
-        "questions": _count(facts.questions, "question"),
-        "release": facts.release,
     }
 
 
-def _open(by_person: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in sorted(by_person.items()))
+def _in_words(name: str, fact: object) -> str:
+    if isinstance(fact, Mapping):
+        return ", ".join(f"{person} {count}" for person, count in sorted(fact.items()))
+    if isinstance(fact, tuple):
+        return _listed(fact)
+    if isinstance(fact, int):
+        one, several = COUNTED.get(name, ("pair", "pairs"))
+        return f"{fact} {one if fact == 1 else several}"
+    return str(fact)
 
 
-def _listed(names: Mapping[str, int] | tuple[str, ...]) -> str:
+def _listed(names: Iterable[str]) -> str:
     *others, last = sorted(names) or [""]
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _count(n: int, name: str, plural: str = "") -> str:
-    return f"{n} {name if n == 1 else plural or name + 's'}"

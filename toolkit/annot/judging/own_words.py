@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.base.moments import moment_of
-from annot.base.names import check_name
+from annot.base.names import check_name, moment_of
 from annot.base.records import Adjudication, Judgement
 from annot.store.database import open_store
 from annot.store.people import Kind, Told, note_told

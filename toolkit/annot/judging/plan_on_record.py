@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Assignment
-from annot.judging.planning.checking import Overlap, faults_of, overlaps
+from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.store import people, pools, projects, runs
@@ -78,7 +78,7 @@ class PlanCheck:
     pairs: int
     assignments: int
     sha256: str
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[PlannedTogether, ...]
     unplanned: int
     """Pairs of the pools that nobody has."""
     to_withdraw: int

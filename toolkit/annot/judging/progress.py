@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from annot.base.errors import MissingInput
-from annot.base.moments import moment_of
+from annot.base.names import moment_of
 from annot.base.records import Judgement
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
@@ -294,7 +294,7 @@ def by_day(
         return {name: _person(moments, days) for name, moments in sorted(found.items())}
 
     ends: dict[Pair, list[datetime | None]] = {}
-    for judgement in outcome.standing:
+    for judgement in outcome.current:
         if judgement.counts:
             ends.setdefault(judgement.pair, []).append(local(changed_at.get(judgement) or judgement.judged_at))
     not_complete = {*outcome.incomplete, *outcome.waiting}

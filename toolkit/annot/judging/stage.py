@@ -307,8 +307,7 @@ class _Gathering:
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.
-        from annot.formats.query_papers import QUERY_PAPERS_FILE
-        from annot.formats.trec import write_qrels
+        from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels
         from annot.study.exports import DECISIONS_FILE
 
         files = (self.ws.qrels, self.ws.exports / DECISIONS_FILE, self.ws.exports / QUERY_PAPERS_FILE)

@@ -11,8 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Judgement
-from annot.base.stats.rounding import rounding
-from annot.base.stats.values import Estimate, Undefined
+from annot.base.stats.values import Estimate, Undefined, rounding
 from annot.judging.trial_answers import current_answers, figure_from_record, figure_on_record, grades_of, papers_of
 from annot.measuring.agreement.coefficients import HEADLINE, TITLES
 from annot.measuring.agreement.pooled import Between, agreement_between

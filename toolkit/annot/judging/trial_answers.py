@@ -9,9 +9,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.records import Decision, Judgement, Query
-from annot.base.stats.rounding import rounding
-from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.judging.trials.training import Pair, Verdict, batches_of, verdict
+from annot.base.stats.values import Estimate, Interval, Undefined, rounding
+from annot.judging.trials.draws import Pair, Verdict, batches_of, verdict
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials

@@ -137,12 +137,6 @@ def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
     return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
 
 
-def reason_of(data: Mapping[str, Any]) -> str | None:
-    """The reason that `returned_task` put above the pair; None where there is none."""
-    found = re.search(r'<div class="a-returned"><p>(.*?)</p></div>', str(data.get("pair_html", "")), re.DOTALL)
-    return html.unescape(found[1]).removeprefix(ASKED_AGAIN).strip() if found else None
-
-
 def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
     """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
     side = _side("query", "Abstract", paper, LABELS_SHOWN, (), ())

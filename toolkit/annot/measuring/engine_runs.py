@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
-from annot.base.records import Ranking
-from annot.pools.pooling import CITED, MANUAL
+from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
 from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.ranking.methods import METHODS

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking
-from annot.base.stats.rounding import rounding
+from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
@@ -41,45 +41,31 @@ SWAP_PERMUTATIONS = 10_000
 def agreement_of(
     snapshot: Snapshot,
     *,
+    judgements: Iterable[Judgement] | None = None,
+    decisions: Iterable[Decision] | None = None,
     missing: str | None = None,
     binarised_at: int | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
 ) -> AgreementTable:
     """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
-    binarised_at: compare "this grade or higher" instead of grades. Raises MissingInput when nothing is judged.
+    judgements, decisions: those that count; None takes all, and raises MissingInput when nothing is judged.
+    binarised_at: compare "this grade or higher" instead of grades.
     """
-    refuse_unjudged(snapshot)
-    return table_of(
-        *(snapshot, snapshot.outcome.of_answered_pairs, snapshot.outcome.decisions),
-        missing=missing,
-        binarised_at=binarised_at,
-        coefficients=coefficients,
-        unjudgeable=snapshot.outcome.unjudgeable,
-    )
-
-
-def table_of(
-    snapshot: Snapshot,
-    judgements: Iterable[Judgement],
-    decisions: Iterable[Decision],
-    *,
-    coefficients: Sequence[str],
-    missing: str | None = None,
-    binarised_at: int | None = None,
-    unjudgeable: Collection[Pair] = (),
-) -> AgreementTable:
-    """Agreement of these judgements, by the settings of the study."""
-    settings = snapshot.ws.settings
+    outcome, settings = snapshot.outcome, snapshot.ws.settings
+    if judgements is None:
+        refuse_unjudged(snapshot)
     return agreement_table(
-        *(judgements, decisions, snapshot.facets),
+        outcome.of_answered_pairs if judgements is None else judgements,
+        outcome.decisions if decisions is None else decisions,
+        snapshot.facets,
         grades=settings.scale.grades,
         missing=missing or settings.judging.missing,
         binarised_at=binarised_at,
         level=settings.agreement.level,
         papers=snapshot.papers,
         coefficients=coefficients,
-        unjudgeable=unjudgeable,
+        unjudgeable=outcome.unjudgeable if judgements is None else (),
     )
 
 
@@ -113,7 +99,7 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
             of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
             table = None
             if of_version:
-                table = table_of(snapshot, of_version, snapshot.outcome.decisions, coefficients=HEADLINE)
+                table = agreement_of(snapshot, judgements=of_version, coefficients=HEADLINE)
             found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
     return tuple(found)
 
@@ -142,7 +128,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
     elsewhere = snapshot.judged_elsewhere
     days = {(judgement.judged_at or "")[:10] for judgement in counting}
     panel = panel_of(
@@ -159,7 +145,6 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         panel,
         repeats_of(outcome),
         papers=snapshot.papers,
-        coefficient=COEFFICIENTS["kappa_quadratic"],
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),

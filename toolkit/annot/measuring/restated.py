@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.records import Qrel, Ranking, Source
+from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
-from annot.measuring.evaluation.restated import Restated, ToppedUp, restated_scores
 from annot.measuring.measured import evaluation_of
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from annot.base.records import Advance, Paper, Qrel, Query, Ranking
 from annot.base.settings.sections import SystemSettings
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.ranking import vectors
@@ -28,74 +29,74 @@ FOLDS = 2
 MEASURE, CONVENTION = "NDCG%20", "csfcube"
 
 
+@dataclass(eq=False)
 class StudyInputs:
-    """The pooled queries of a study with what ranks them.
+    """The pooled queries of a study with what ranks them."""
 
-    systems: all that will be asked. papers: those of the pools and of the queries, by id.
-    """
+    ws: Workspace
+    systems: Sequence[System]
+    """All that will be asked."""
+    topics: Sequence[PooledQuery]
+    papers: Mapping[str, Paper]
+    """Those of the pools and of the queries, by id."""
+    advance: Advance
 
-    def __init__(
-        self,
-        ws: Workspace,
-        systems: Sequence[System],
-        topics: Sequence[PooledQuery],
-        papers: Mapping[str, Paper],
-        *,
-        advance: Advance,
-    ) -> None:
-        self._ws = ws
-        self._systems = systems
-        self.topics = topics
-        self.settings: SystemSettings = ws.settings.systems
-        self._by_id = papers
-        self._papers = tuple(papers[paper_id] for paper_id in sorted(papers))
-        self._advance = advance
+    @property
+    def settings(self) -> SystemSettings:
+        return self.ws.settings.systems
 
     @cached_property
     def corpus_sha256(self) -> str:
-        return current_sha256(self._ws, keep=True)
+        return current_sha256(self.ws, keep=True)
 
     @cached_property
     def ranking_inputs(self) -> RankingInputs:
-        needs = dict.fromkeys(name for system in self._systems for name in system.index_methods(self.settings))
-        return open_index(self._ws, methods=needs, advance=self._advance).inputs
+        needs = dict.fromkeys(name for system in self.systems for name in system.index_methods(self.settings))
+        return open_index(self.ws, methods=needs, advance=self.advance).inputs
 
     @cached_property
     def grades(self) -> StudyGrades:
-        return StudyGrades(self._ws, self._by_id)
+        snapshot, settings = read_snapshot(self.ws), self.ws.settings
+        recorded = test_folds(snapshot.splits.get("all", {}))
+        return StudyGrades(snapshot.outcome.qrels, len(settings.scale.names), settings.seed, recorded, self.papers)
+
+    @cached_property
+    def _sorted_papers(self) -> tuple[Paper, ...]:
+        return tuple(self.papers[paper_id] for paper_id in sorted(self.papers))
 
     def sentence_vectors(self, weights: EncoderWeights) -> SentenceVectors:
-        return encoded_sentences(self._ws, weights, self._papers, advance=self._advance)
+        return encoded_sentences(self.ws, weights, self._sorted_papers, advance=self.advance)
 
     def own_vectors(self, name: str) -> Vectors | None:
-        folder = self._ws.vectors / name
+        folder = self.ws.vectors / name
         return vectors.load(folder, hint=f"mend {folder}, or remove it") if folder.is_dir() else None
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
-        return encoded_abstracts(self._ws, weights, self._papers, advance=self._advance)
+        return encoded_abstracts(self.ws, weights, self._sorted_papers, advance=self.advance)
 
     def features(self, name: str) -> Features:
-        (system,) = systems_of([name], vectors=self._ws.vectors, weights=weights_folder(self._ws))
+        (system,) = systems_of([name], vectors=self.ws.vectors, weights=weights_folder(self.ws))
         return system.features(self)
 
 
+@dataclass(eq=False)
 class StudyGrades:
-    """The final grades of a study, its folds, and its scale. papers: the query papers at least, by id."""
+    """The final grades of a study, its folds, and its scale."""
 
-    def __init__(self, ws: Workspace, papers: Mapping[str, Paper]) -> None:
-        snapshot = read_snapshot(ws)
-        self.qrels: Sequence[Qrel] = snapshot.outcome.qrels
-        self.count = len(ws.settings.scale.names)
-        self.seed = ws.settings.seed
-        self._recorded = test_folds(snapshot.splits.get("all", {}))
-        self._papers = papers
+    qrels: Sequence[Qrel]
+    count: int
+    seed: int
+    recorded: Sequence[Sequence[str]]
+    """The query ids of each fold on record that is tested on."""
+    papers: Mapping[str, Paper]
+    """The query papers at least, by id."""
 
     def folds(self, queries: Sequence[Query]) -> tuple[list[list[str]], bool]:
         """Those on record; folds are drawn where none of these queries is in one."""
         known = {query.query_id for query in queries}
-        folds = [[one for one in fold if one in known] for fold in self._recorded]
+        folds = [[one for one in fold if one in known] for fold in self.recorded]
         if not any(folds):
-            copies = near_copies(self._papers[paper_id] for paper_id in {query.paper_id for query in queries})
+            copies = near_copies(self.papers[paper_id] for paper_id in {query.paper_id for query in queries})
             folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=self.seed)]
             return folds, True
         return folds, False
@@ -103,7 +104,7 @@ class StudyGrades:
     def shared(
         self, learned: Sequence[Query], tested: Sequence[Query], *, documents: Mapping[str, Sequence[str]], where: str
     ) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
-        leaks = find_leaks(learned, tested, pools=documents, papers=self._papers)
+        leaks = find_leaks(learned, tested, pools=documents, papers=self.papers)
         refuse_leaks(leaks, where=where)
         return leaks.candidates, leaks.other_way_round
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from annot.base.errors import InputError
-from annot.base.records import Paper, Pool, Ranking
+from annot.base.records import MANUAL, Paper, Pool, Ranking
 from annot.corpus.corpus_facts import with_citations
 from annot.corpus.near_duplicates import passed_over
 from annot.formats.json_lines import json_lines
 from annot.pools.frozen_rankings import MANIFEST
-from annot.pools.near_duplicates import Alike
-from annot.pools.pooling import MANUAL, as_of, shares
+from annot.pools.near_duplicates import NearDuplicates
+from annot.pools.pooling import as_of, shares
 from annot.store.papers import MANIFEST as CITATIONS
 from annot.store.papers import known_ids
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
@@ -47,17 +47,17 @@ def admissions(
     query_papers: Mapping[str, Paper],
     rankings: Mapping[str, Mapping[str, Ranking]],
     *,
-    alike: Alike,
-    standing: Mapping[str, Pool],
+    duplicates: NearDuplicates,
+    current: Mapping[str, Pool],
     coming: int | None = None,
 ) -> dict[str, Admission]:
     """What holds by the corpus and its citations as they are now, for the drawn pools and for every top-up on record.
 
-    rankings: by method, then query paper. standing: the pools on record, which keep what they have. coming: the version
+    rankings: by method, then query paper. current: the pools on record, which keep what they have. coming: the version
     that is about to be made.
     """
-    groups = {doc_id: group for group in alike.texts for doc_id in group}
-    twins = alike.twins(query_papers)
+    groups = {doc_id: group for group in duplicates.texts for doc_id in group}
+    same_title = duplicates.of_same_title(query_papers)
     cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
     there = known_ids(ws.corpus, cited) if cited else frozenset()
     source = ws.corpus / CITATIONS
@@ -67,14 +67,14 @@ def admissions(
         cites = set(paper.citations)
         seen = {doc.doc_id for of in rankings.values() for doc in of.get(paper_id, ())} | (cites & there)
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
-        pool = standing.get(paper_id)
+        pool = current.get(paper_id)
         barred = {}
         for version in _versions(pool, coming):
             had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
             later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
             out: dict[str, str | None] = {
                 **passed_over(met, standing={paper_id, *had}, later=later, cited=paper.citations),
-                **dict.fromkeys(twins[paper_id]),
+                **dict.fromkeys(same_title[paper_id]),
             }
             barred[version] = {doc_id: out[doc_id] for doc_id in sorted(out.keys() & seen)}
         found[paper_id] = Admission(tuple(sorted(cites & there)), tuple(sorted(cites - there)), sha256, barred)

@@ -12,12 +12,11 @@ from annot.base.errors import InputError
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools.drawn_pools import unlike_record
-from annot.ranking.paper_vectors import recorded_files
-from annot.ranking.word_vectors import imported_word_vectors
+from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
 from annot.store.guidelines import read_guidelines
-from annot.store.hashes import broken_chains, unsound_revisions
+from annot.store.hashes import unsound_revisions
 from annot.store.papers import corpus_sha256
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
@@ -25,7 +24,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 LINKS = (
     ("corpus/manifest.json", "annot corpus add"),
-    ("corpus/citations/manifest.json", "annot citations add"),
+    ("corpus/citations/manifest.json", "annot import --as citations"),
     ("pools/imported/manifest.json", "annot pool import"),
     ("pools/rankings/manifest.json", "annot pool"),
     ("pools/manifest.json", "annot pool"),
@@ -48,7 +47,6 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
         *_on_record(ws, session),
         *_grades(ws, session),
         *unsound_revisions(session.connection()),
-        *broken_chains(session.connection()),
     )
 
 

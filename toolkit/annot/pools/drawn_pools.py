@@ -1,26 +1,26 @@
-"""The pools of a study: drawn from rankings, with what was added to them, and as the files that tell of them."""
+"""The pools of a study: drawn from rankings or judged elsewhere, with what was added to them, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import file_name
-from annot.base.records import Addition, Pool, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.judgement_lines import pool_lines
+from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import FILE, Admission, Barred, admissions, recorded_admissions
 from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, rankings_manifest
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import PoolDesign, recorded_designs
-from annot.pools.pooling import CITED, MANUAL, draw, extended
+from annot.pools.pooling import draw, extended
 from annot.store.papers import MANIFEST as CITATIONS
-from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256
+from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, replace_pools
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 
@@ -29,7 +29,7 @@ def draw_pools(
     designs: Mapping[str, PoolDesign],
     admitted: Mapping[str, Admission],
     *,
-    standing: Mapping[str, Pool],
+    current: Mapping[str, Pool],
 ) -> list[Pool]:
     """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
 
@@ -37,7 +37,7 @@ def draw_pools(
     """
     found = []
     for paper_id, design in designs.items():
-        additions = standing[paper_id].additions if paper_id in standing else ()
+        additions = current[paper_id].additions if paper_id in current else ()
         _refuse_twice(paper_id, design, additions)
         own = admitted[paper_id]
         with_cited = CITED in design.methods
@@ -85,8 +85,8 @@ def admitted_to(
     found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
     if untold := sorted(paper_ids - found.keys()):
         papers = papers_of(ws, untold)
-        alike = near_duplicates(ws, keep=False, advance=advance)
-        found |= admissions(ws, papers, rankings, alike=alike, standing=recorded)
+        duplicates = near_duplicates(ws, keep=False, advance=advance)
+        found |= admissions(ws, papers, rankings, duplicates=duplicates, current=recorded)
     return found
 
 
@@ -102,8 +102,8 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     if sources := {one.citations_sha256 for one in recorded_admissions(ws).values() if one.citations_sha256}:
         # Of pools that were drawn before and after citations were added, those from before are named.
         now = ws.corpus / CITATIONS
-        current = sha256_of(now) if now.is_file() else ""
-        inputs[f"corpus/{CITATIONS}"] = min(sources - {current}, default=current)
+        latest = sha256_of(now) if now.is_file() else ""
+        inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     vouched = [*files, admission] if admission.is_file() else files
     write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
@@ -145,3 +145,45 @@ def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Additio
         raise InputError(
             f"query paper {paper_id}: {', '.join(twice)} was added after the draw", hint=f"say --without {twice[0]}"
         )
+
+
+METHOD = "judged"
+"""How every document came into such a pool."""
+
+
+def put_judged_pools(
+    session: Session, rows: Iterable[FileJudgement], queries: Mapping[str, Query], *, with_text: Collection[str]
+) -> int:
+    """Give each query paper a pool of its rows' documents, in the order of the file; one it has gets the new ones
+    behind. A pool that was drawn stays as it is: returns how many documents of rows are in no pool for that reason.
+
+    queries: by their name in the rows. with_text: the query papers whose text is there; others get no pool.
+    """
+    documents: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if (paper_id := queries[row.query].paper_id) in with_text:
+            documents.setdefault(paper_id, {})[row.document] = None
+    current, hashes = read_pools(session), read_rankings_sha256(session)
+    outside = 0
+    for paper_id, judged in documents.items():
+        before = current.get(paper_id)
+        entries = before.entries if before else ()
+        new = judged.keys() - {entry.doc_id for entry in entries}
+        if before and before.methods != (METHOD,):
+            outside += len(new)
+            continue
+        current[paper_id] = Pool(
+            paper_id=paper_id,
+            mode="blocks",
+            per_method=None,
+            ranking_depth=None,
+            seed=None,
+            methods=(METHOD,),
+            without=(),
+            dry=(),
+            cited_outside=None,
+            entries=(*entries, *(PoolEntry(doc, Draw(METHOD, None, None, None)) for doc in judged if doc in new)),
+        )
+        hashes.setdefault(paper_id, METHOD)
+    replace_pools(session, current.values(), rankings_sha256=hashes)
+    return outside

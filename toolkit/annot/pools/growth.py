@@ -1,16 +1,33 @@
-"""What a redraw adds and takes away, and the rule that a study under way grows only when somebody says so."""
+"""Pools that grow: what a redraw adds, versions after the draw, and no growth of a study under way unless asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import getpass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.records import Pool, Query
-from annot.store import projects
+from annot.base.names import known_query
+from annot.base.records import CITED, MANUAL, Pool, Query
+from annot.formats.trec import rankings_sha256
+from annot.pools.drawn_pools import write_pools
+from annot.pools.frozen_rankings import Rankings, lines_of
+from annot.store import pools, projects
+from annot.store.database import Store
 from annot.store.judgements import is_judged
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+
+
+def papers_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
+    """The query papers of these query ids or ids of query papers. Raises InputError, with the near name, for others."""
+    known = {query.query_id: query for query in queries}
+    papers = {query.paper_id for query in queries}
+    return {name if name in papers and name not in known else known_query(known, name).paper_id for name in names}
 
 
 class PoolChange(NamedTuple):
@@ -21,11 +38,9 @@ class PoolChange(NamedTuple):
     leaving: tuple[str, ...]
 
 
-def pool_changes(
-    standing: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]
-) -> dict[str, PoolChange]:
+def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]) -> dict[str, PoolChange]:
     """By query, the documents that a pool did not have before, and those that it has no more."""
-    before = {paper_id: [entry.doc_id for entry in pool.entries] for paper_id, pool in standing.items()}
+    before = {paper_id: [entry.doc_id for entry in pool.entries] for paper_id, pool in current.items()}
     after = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in drawn}
     changes = {}
     for query in queries:
@@ -51,3 +66,98 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
             faults=[f"{query_id}: {count} more" for query_id, count in growing.items()],
             hint="say --grow to add them; --dry-run shows what would change",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GrownPool:
+    """A pool that was added to, in figures."""
+
+    paper_id: str
+    queries: tuple[str, ...]
+    added: tuple[str, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What was added, as one version of the pools."""
+
+    version: int | None
+    """None where nothing was added."""
+    method: str
+    depth: int | None
+    pools: tuple[GrownPool, ...]
+    guarded: bool
+    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
+    notes: tuple[str, ...]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of a query and a document that were added."""
+        return sum(len(pool.queries) * len(pool.added) for pool in self.pools)
+
+
+def next_version(current: Mapping[str, Pool]) -> int:
+    """The number of the version that is to come."""
+    return 1 + max((one.version for pool in current.values() for one in pool.additions), default=1)
+
+
+def made_now(by: str | None) -> dict[str, str]:
+    """Who adds something, and when; by: None takes the account of this machine."""
+    return {"made_by": by or getpass.getuser(), "made_at": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def queries_of(queries: Iterable[Query], paper_id: str) -> tuple[str, ...]:
+    """The queries that share the pool of this paper."""
+    return tuple(query.query_id for query in queries if query.paper_id == paper_id)
+
+
+def grown_pools(before: Mapping[str, Pool], after: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
+    """The pools that have an addition more than before, by query paper."""
+    return [
+        GrownPool(
+            paper_id,
+            queries_of(queries, paper_id),
+            tuple(entry.doc_id for entry in pool.entries[len(before[paper_id].entries) :]),
+            len(pool.entries),
+        )
+        for paper_id, pool in sorted(after.items())
+        if len(pool.additions) > len(before[paper_id].additions)
+    ]
+
+
+def is_guarded(session: Session) -> bool:
+    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
+    return projects.was_sent(session) or is_judged(session)
+
+
+def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
+    """Raise InputError where these pools would make a study grow that was sent or judged; not with `grow`."""
+    refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow, judged=True)
+
+
+def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
+    """Put the pools on record, write their files, and leave all others as they are.
+
+    rankings: what pools follow from, as far as it is known. Raises InputError as `refuse_unasked` does.
+    """
+    with store.begin() as session:
+        queries, current = read_queries(session), pools.read_pools(session)
+        grown = grown_pools(current, after, queries)
+        refuse_unasked(session, grown, grow=grow)
+        hashes = pools.read_rankings_sha256(session)
+        for paper_id, pool in after.items():
+            methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
+            if all(paper_id in rankings.get(name, ()) for name in methods):
+                hashes[paper_id] = rankings_sha256(
+                    lines_of({name: {paper_id: rankings[name][paper_id]} for name in methods}), paper_id
+                )
+        changed = {**current, **after}
+        pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
+    write_pools(ws, list(changed.values()))
+
+
+def refuse_without_reason(reason: str) -> None:
+    """Raise InputError for a reason of no words."""
+    if not reason.strip():
+        raise InputError("--reason: found nothing, expected how the papers were found")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from annot.base.shards import Advance
+from annot.corpus.corpus_facts import current_sha256
 from annot.corpus.corpus_filters import title_mark
-from annot.corpus.corpus_state import current_sha256
 from annot.corpus.near_duplicates import (
     BANDS,
     OF_ONE_TITLE,
@@ -36,7 +36,7 @@ Groups = tuple[tuple[str, ...], ...]
 """Ids of papers, each group in the order of the corpus."""
 
 
-class Alike(NamedTuple):
+class NearDuplicates(NamedTuple):
     """The papers of a corpus that are alike."""
 
     texts: Groups
@@ -44,20 +44,20 @@ class Alike(NamedTuple):
     titles: Groups
     """Papers of one normalised title, whatever their texts; two titles are told apart by hashes of 64 bits."""
 
-    def twins(self, query_papers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def of_same_title(self, query_papers: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """For each query paper the other papers of its title: they never enter its pool."""
         group_of = {doc_id: group for group in self.titles for doc_id in group}
         return {name: tuple(one for one in group_of.get(name, ()) if one != name) for name in query_papers}
 
 
-def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Alike:
+def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDuplicates:
     """The papers that are alike: read where they were found before, else found, and with `keep` written down."""
     digest = current_sha256(ws, keep=False)
     kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(kept.read_text(encoding="utf-8"))
         if (record["corpus"], record["settings"]) == (digest, SETTINGS):
-            return Alike(*(tuple(map(tuple, record[name])) for name in Alike._fields))
+            return NearDuplicates(*(tuple(map(tuple, record[name])) for name in NearDuplicates._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         pass
     found = _found(ws, advance)
@@ -87,7 +87,7 @@ def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[nu
     return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
 
 
-def _found(ws: Workspace, advance: Advance) -> Alike:
+def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     import numpy
 
     each = each_on(ws.machine)
@@ -110,4 +110,4 @@ def _found(ws: Workspace, advance: Advance) -> Alike:
     titles = numpy.concatenate([one.title for one in sketches])
     found = (groups(pairs, titles, by_place), together(titles))
     ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
-    return Alike(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))
+    return NearDuplicates(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))

@@ -9,10 +9,10 @@ from typing import get_args
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
-from annot.base.records import Pool
+from annot.base.records import CITED, Pool
 from annot.base.settings import Settings
 from annot.base.settings.sections import DrawMode
-from annot.pools.pooling import CITED, as_of
+from annot.pools.pooling import as_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import MissingInput
-from annot.base.records import Pool
+from annot.base.records import CITED, Pool
 from annot.base.shards import Advance
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission
@@ -14,7 +14,7 @@ from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with
 from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pool_facts import first_difference
-from annot.pools.pooling import CITED, as_of
+from annot.pools.pooling import as_of
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.papers import known_ids
@@ -32,7 +32,7 @@ class Replayed:
     imported: int
     """Pools that do not tell how they were drawn; only what was added to them is looked at."""
     cited_since: int
-    """Citations of query papers that have come into the corpus since, by `citations add` or with new papers."""
+    """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
     cited_gone: int
     """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]
@@ -51,7 +51,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
-    drawn = draw_pools(rankings, designs, admitted, standing=recorded)
+    drawn = draw_pools(rankings, designs, admitted, current=recorded)
     drawn += [
         with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
         for paper_id, pool in added_to.items()

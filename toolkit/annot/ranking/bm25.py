@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from annot.base.errors import InputError
 from annot.ranking.corpus import Statistics
-from annot.ranking.counts import Sparse
+from annot.ranking.tokens import Sparse
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
-from annot.base.threads import Each, in_threads
 from annot.ranking.tokens import Strings
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 

@@ -143,7 +143,7 @@ class EncodePart:
 class Encoding:
     """The vectors of a study's papers by one encoder, as far as they are made.
 
-    facts: all that a vector depends on beside the paper's text.
+    facts: all that a vector depends on besides the paper's text.
     """
 
     def __init__(self, ws: Workspace, name: str, *, facts: Mapping[str, Any], precision: Precision) -> None:

@@ -1,4 +1,4 @@
-"""Vectors in files that were made elsewhere: of papers, and of words."""
+"""Vectors in files that were made elsewhere, of papers and of words, and how much of a corpus's text these cover."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
-from annot.formats.s2_vectors import Spaces, read_s2_vectors
-from annot.formats.vector_blocks import Block, Tally
-from annot.formats.vector_files import read_npy, read_parquet, read_safetensors
+from annot.formats.vector_files import Block, Spaces, Tally, read_npy, read_parquet, read_s2_vectors, read_safetensors
+from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
 from annot.ranking.vectors import Precision
@@ -237,3 +237,31 @@ def _is_number(text: bytes) -> bool:
 
 def _opened(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Of titles and abstracts together."""
+
+    running: float
+    """The share of running words that have a vector, 0..1."""
+    distinct: float
+    """The share of distinct words that have one, 0..1."""
+    lacking: tuple[tuple[str, int], ...]
+    """The most frequent words without one, and how often each stands."""
+
+
+def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:
+    """The coverage of the corpus, with so many words that lack a vector; None where the corpus has no word."""
+    words = corpus.tokens("words")
+    totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)
+    if not totals.any():
+        return None
+    has = vectors.rows(words) >= 0
+    lacking = np.flatnonzero(~has & (totals > 0))
+    chosen = lacking[np.argsort(-totals[lacking], kind="stable")][:most]
+    return Coverage(
+        running=float(totals[has].sum() / totals.sum()),
+        distinct=float(has[totals > 0].mean()),
+        lacking=tuple(zip(words.take(chosen).to_pylist(), totals[chosen].tolist(), strict=True)),
+    )

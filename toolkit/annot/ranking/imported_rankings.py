@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import Query, Ranking, ScoredDoc
+from annot.base.records import Query, Ranking, ScoredDoc, ranked
 from annot.formats.trec import read_run, write_run
 from annot.ranking.submission import SubmissionFinding, by_best_score, duplicates_in, findings_of, ties_in
 from annot.study.workspace import Workspace, read_manifest, sha256_of, text_of, write_file, write_manifest

@@ -1,26 +1,37 @@
-"""What the ranking methods need of a corpus: its shards, word vectors and averages, made once and kept by content."""
+"""What the ranking methods need of a corpus, made once and kept by content: opened, listed, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from annot.base import storage
+from annot.base.cores import Each, in_threads
+from annot.base.errors import MissingInput
+from annot.base.records import Advance
 from annot.base.settings.sections import MachineSettings
 from annot.base.shards import Engine, map_shards
-from annot.base.threads import Each, in_threads
-from annot.corpus.corpus_state import current_sha256
+from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus
-from annot.ranking.index_folders import folder_for
-from annot.ranking.index_parts import Places, Rows, averages, open_corpus, processes_within
+from annot.ranking.index_parts import (
+    WHOLE,
+    Places,
+    Rows,
+    averages,
+    averages_name,
+    folder_for,
+    open_corpus,
+    processes_within,
+    shards_of,
+)
 from annot.ranking.methods import LSA, RankingInputs, method_named
-from annot.ranking.paper_vectors import vectors_of
+from annot.ranking.paper_vectors import train_words, trained_name, vectors_of
 from annot.ranking.vectors import MATRIX, Vectors
-from annot.ranking.word_vectors import train, trained_name
+from annot.ranking.wordvectors import UNFINISHED
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
@@ -33,7 +44,6 @@ FEW = 2
 """Up to so many cores, threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
 quarters of the memory); with more, they wait for each other."""
 
-Advance = Callable[[int, int | None], None]
 V = TypeVar("V", bound=Vectors)
 
 
@@ -79,7 +89,7 @@ def open_index(
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
-            train(ws, corpus, kept_in=words, memory=memory, advance=advance)
+            train_words(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
     if any(one.vectors == LSA for one in needs):
@@ -137,3 +147,87 @@ def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.D
     ids, found = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
     return lsa.Decomposition(ids, found["vectors"], LSA, space, "cosine", facts, found["basis"])
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """A folder or file of the index."""
+
+    path: Path
+    used: bool
+    """Whether a command would open it, with the corpus and the settings as they are."""
+    bytes: int
+    made: float
+    """When the last of it was written, in seconds since 1970."""
+
+
+def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
+    """Every part, by path. Raises MissingInput when the corpus is empty."""
+    places = places_of(ws, keep=False)
+    shards = shards_of(places)
+    words = words_place(ws, places)
+    used = {WHOLE, lsa_place(places).name, words.name}
+    used.add(averages_name(words) if words.is_dir() else UNFINISHED)
+    own = places.own("")
+
+    def is_used(path: Path) -> bool:
+        if path.parent == own:
+            return path.name in used
+        # Before the corpus of today is indexed, any shard may still be part of it.
+        return (
+            path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
+        )
+
+    found = []
+    for path in _folders(places.found):
+        found.append(_measured(path, is_used(path)))
+        # What a killed build was writing.
+        found += [_measured(one, False) for one in path.rglob(".*") if found[-1].used]
+    return tuple(sorted(found, key=lambda part: part.path))
+
+
+def faults_of(ws: Workspace) -> tuple[str, ...]:
+    """Every file of the index that is not as it was written, and every shard that is gone.
+
+    Raises MissingInput where there is no index.
+    """
+    root = ws.cache / "index"
+    abouts = sorted(root.rglob(storage.ABOUT))
+    if not abouts:
+        raise MissingInput(f"{root}: no index", hint="make it with `annot index`")
+    gone = [
+        f"{root / 'shards' / name}: found no folder, expected a shard of {whole.parent.name}"
+        for whole in root.glob(f"corpora/*/{WHOLE}")
+        for name in _names(whole / "shards.txt")
+        if not (root / "shards" / name).is_dir()
+    ]
+    folders = [about.parent for about in abouts]
+    return (*gone, *(fault for faults in in_threads(storage.faults, folders) for fault in faults))
+
+
+def damaged(ws: Workspace) -> tuple[Path, ...]:
+    """The folders to remove, so that what is not as it was written is made again."""
+    folders = sorted(about.parent for about in (ws.cache / "index").rglob(storage.ABOUT))
+    return tuple(folder for folder, faults in zip(folders, in_threads(storage.faults, folders), strict=True) if faults)
+
+
+def _names(path: Path) -> list[str]:
+    """The lines of a file; none where it is gone, which its folder tells."""
+    return path.read_text(encoding="utf-8").split() if path.is_file() else []
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """What can be kept or removed by itself: shards, and what belongs to one corpus; whatever else is there, whole."""
+    for top in root.glob("*"):
+        if top.name == "shards":
+            yield from top.glob("*")
+        elif top.name == "corpora":
+            for corpus in top.glob("*"):
+                yield from corpus.glob("*")
+        else:
+            yield top
+
+
+def _measured(path: Path, used: bool) -> IndexPart:
+    files = [one.stat() for one in (path, *path.rglob("*")) if one.is_file()]
+    return IndexPart(path, used, sum(one.st_size for one in files), max((one.st_mtime for one in files), default=0.0))

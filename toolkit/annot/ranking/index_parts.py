@@ -2,6 +2,9 @@
 
 Each is a folder under the hash of what it was made of, written whole: a build that was killed goes on with what is
 missing. A part is looked for in `found` and made in `made`; the two are one folder, but in a dry run.
+
+Workers that do not see the folders fetch them from a URL, and put what they make there, each file under its content,
+and name it to the command, which fetches it to the study: a worker that is killed half-way has named nothing.
 """
 
 from __future__ import annotations
@@ -12,23 +15,72 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import storage
+from annot.base.cores import Each
 from annot.base.errors import InputError
 from annot.base.shards import Advance
-from annot.base.threads import Each
-from annot.ranking import shard, wordvectors
-from annot.ranking.corpus import Corpus, gather
+from annot.ranking import wordvectors
+from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.dense import Parts
-from annot.ranking.index_folders import Urls, folders_for, keep, take
 from annot.ranking.methods import RankingInputs, Variant
-from annot.ranking.shard import Shard
 from annot.store import papers
+from annot.store.files_at_url import FolderAtUrl, fetch_file, put_files, sha256_of
 from annot.store.papers import RowGroups, groups_for, read_columns
+
+Urls = Mapping[str, str]
+"""Where the files of a folder are, by their names; none where the folder is in its place."""
+
+
+def folders_for(folders: Sequence[Path], url: str) -> list[storage.Folder]:
+    """These folders as workers read them: at the URL, where their files are put first, or, where it is empty, in place.
+
+    Raises InputError where that cannot be done.
+    """
+    return [*_put(folders, url)] if url else [*folders]
+
+
+def folder_for(path: Path, url: str) -> storage.Folder:
+    """The same for one file of a folder of any kind."""
+    return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
+
+
+def keep(
+    folder: Path, url: str, *, kind: str, arrays: Mapping[str, storage.Array | storage.Blocks], facts: Mapping[str, int]
+) -> Urls:
+    """Save what was made: to its folder, or, where there is a URL, at that."""
+    if not url:
+        storage.save(folder, kind=kind, arrays=arrays, texts={}, facts=facts)
+        return {}
+    with TemporaryDirectory(prefix="annot-") as scratch:
+        made = Path(scratch) / folder.name
+        storage.save(made, kind=kind, arrays=arrays, texts={}, facts=facts)
+        (sent,) = _put([made], url)
+        return sent.urls
+
+
+def take(folder: Path, urls: Urls) -> None:
+    """Fetch, to its folder, what a worker kept at a URL."""
+    if urls:
+        with storage.written_whole(folder) as building:
+            for name, url in urls.items():
+                fetch_file(url, building / name)
+
+
+def _put(folders: Sequence[Path], url: str) -> list[FolderAtUrl]:
+    hashes = [storage.written_hashes(folder) for folder in folders]
+    files = {folder / name: one for folder, own in zip(folders, hashes, strict=True) for name, one in own.items()}
+    urls = put_files(files, url)
+    return [
+        FolderAtUrl(folder, {name: urls[folder / name] for name in own})
+        for folder, own in zip(folders, hashes, strict=True)
+    ]
+
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
@@ -164,7 +216,7 @@ class _MakeShard:
         if digest in self.standing if self.places.url else place.exists():
             return digest, {}
         facts = {"papers": sum(run.papers for run in groups)}
-        return digest, keep(place, self.places.url, kind=SHARD, arrays=shard.make(batches), facts=facts)
+        return digest, keep(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.cores import in_threads
 from annot.base.errors import InputError
 from annot.base.storage import Blocks
-from annot.base.threads import in_threads
 from annot.ranking import tfidf
 from annot.ranking.corpus import Corpus
-from annot.ranking.counts import Sparse
-from annot.ranking.memory import OVERHEAD, gigabytes
+from annot.ranking.tokens import Sparse
 from annot.ranking.vectors import Vectors
+from annot.ranking.wordvectors import OVERHEAD, gigabytes
 
 DOCUMENTS = 5
 """Documents for each dimension."""

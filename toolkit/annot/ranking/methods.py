@@ -14,15 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.ordering import ranked
-from annot.base.records import Ranking, ScoredDoc
-from annot.base.threads import Each, in_threads
+from annot.base.cores import Each, in_threads
+from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
-from annot.ranking.counts import Sparse
 from annot.ranking.dense import VectorSource
-from annot.ranking.tokens import Field, Rule
+from annot.ranking.tokens import Field, Rule, Sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 
@@ -128,7 +126,7 @@ class Needs(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class HasSettings:
     """What is on record with a ranking; there is no method and no baseline without it."""
 
     settings: Callable[[RankingInputs], dict[str, Any]]
@@ -137,7 +135,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Recorded):
+class Method(HasSettings):
     """Ranks the whole corpus for query papers, one after the other in the order given."""
 
     rank: Callable[[RankingInputs, Queries], list[Ranking]]
@@ -244,7 +242,7 @@ class PoolToRank:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline(Recorded):
+class Baseline(HasSettings):
     """Scores the candidates of a pool, each its whole abstract without the title; higher is better."""
 
     score: Callable[[PoolToRank], NDArray[np.float64]]

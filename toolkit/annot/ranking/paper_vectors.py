@@ -1,10 +1,12 @@
-"""The sets of paper vectors that a study has, each a pooling method and a system under the name of its folder."""
+"""The vectors that a study has: of words, imported or trained, and sets of vectors of its papers."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,51 @@ from pydantic import TypeAdapter, ValidationError
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import CITED
 from annot.base.settings.sections import FileName, PoolSettings
-from annot.ranking import vectors
+from annot.ranking import vectors, wordvectors
+from annot.ranking.corpus import Corpus
 from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.abstracts import AbstractSystem
 from annot.ranking.vectors import Vectors
+from annot.ranking.wordvectors import WordVectors
 from annot.study.workspace import Workspace
+
+
+def imported_word_vectors(ws: Workspace) -> WordVectors | None:
+    """Those that `annot vectors add --words` keeps; None where there are none."""
+    return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
+
+
+def trained_name(ws: Workspace) -> str:
+    """Under which name the word vectors of these settings are kept."""
+    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
+    return f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+
+
+def train_words(
+    ws: Workspace,
+    corpus: Corpus,
+    *,
+    kept_in: Path,
+    memory: int,
+    advance: Callable[[int, int | None], None],
+) -> None:
+    """Train by the study's settings on the abstracts, or go on with a training that was killed.
+
+    memory: bytes that it may take.
+    """
+    kept_in.parent.mkdir(parents=True, exist_ok=True)
+    trained = wordvectors.train(
+        corpus,
+        **ws.settings.word_vectors.model_dump(),
+        memory=memory,
+        scratch=kept_in.parent,
+        after_epoch=advance,
+    )
+    wordvectors.save(trained, kept_in)
+    shutil.rmtree(kept_in.parent / wordvectors.UNFINISHED, ignore_errors=True)
+
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError
-from annot.base.ordering import ranked, round_score
-from annot.base.records import Ranking, ScoredDoc
+from annot.base.records import Ranking, ScoredDoc, ranked, round_score
 from annot.base.templating import counted
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.study.workspace import given_bytes, given_text

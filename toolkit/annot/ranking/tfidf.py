@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.cores import Each, in_threads
 from annot.base.records import Ranking
-from annot.base.threads import Each, in_threads
 from annot.ranking.corpus import Corpus, Rows
-from annot.ranking.counts import BLOCK, Sparse, row_sums, run_of
-from annot.ranking.tokens import Field
+from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 
 SETTINGS: dict[str, Any] = {

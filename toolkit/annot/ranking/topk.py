@@ -1,6 +1,6 @@
 """The best k of a stream of scores, exact under the tie rule, without keeping every score.
 
-A document belongs to the best k by its rounded score and its id (`annot.base.ordering`), so what is kept while the
+A document belongs to the best k by its rounded score and its id (`annot.base.records`), so what is kept while the
 blocks pass is everything that could still come in: all scores down to the k-th best, less the width of one rounding
 step and the error of the scores themselves.
 """
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.ordering import SCORE_DIGITS, ranked
-from annot.base.records import Ranking, ScoredDoc
+from annot.base.records import SCORE_DIGITS, Ranking, ScoredDoc, ranked
 from annot.ranking.tokens import Strings
 
 ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)

@@ -29,13 +29,12 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking
 from annot.base.storage import strings_in, strings_of
-from annot.base.threads import Each, in_threads
-from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, VectorSource, search
-from annot.ranking.tokens import Strings, numbers
+from annot.ranking.tokens import BLOCK, Strings, numbers
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, known_query
-from annot.measuring.agreement.ratings import IN_WORDS, POLICIES
+from annot.measuring.agreement.per_query import IN_WORDS, POLICIES
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of

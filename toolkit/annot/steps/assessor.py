@@ -29,6 +29,7 @@ from annot.judging.exchange.servers import (
 from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
+from annot.publishing.report.tables import Column, Columns
 from annot.store import adjudications, judgements, people, projects
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -68,6 +69,21 @@ class ListedAssessor:
     account: str | None
 
 
+PEOPLE = Columns[ListedAssessor](
+    [
+        Column("name", lambda one: one.assessor),
+        Column("role", lambda one: "adjudicator" if one.adjudicator else "assessor"),
+        Column("account", lambda one: one.account or "none"),
+        Column("left on", lambda one: (one.left_on or "")[:10]),
+    ],
+    [
+        Column("pairs assigned", lambda one: one.assigned),
+        Column("answered", lambda one: one.answered),
+        Column("share of hours", lambda one: f"{one.share:g}"),
+    ],
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Silent:
     """One person who was sent pairs and has not answered for long."""
@@ -78,6 +94,15 @@ class Silent:
     """ISO 8601, UTC."""
     days: int
     """Whole days since the last answer, or since the pairs were sent."""
+
+
+SILENT = Columns[Silent](
+    [
+        Column("assessor", lambda one: one.assessor),
+        Column("last answer", lambda one: one.last_answer[:10] if one.last_answer else "none"),
+    ],
+    [Column("days silent", lambda one: one.days), Column("open pairs", lambda one: one.open)],
+)
 
 
 def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:

@@ -13,9 +13,10 @@ from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import plan_sha256, record_plan, write_plan
-from annot.judging.planning.handing_on import HandedOn, hand_on
+from annot.judging.planning.handing_on import PlanHandedOn, hand_on
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.rounds.judging import unpulled
+from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import read_hidden
@@ -29,6 +30,11 @@ class Received:
 
     assessor: str
     pairs: int
+
+
+RECEIVED = Columns[Received](
+    [Column("assessor", lambda one: one.assessor)], [Column("pairs received", lambda one: one.pairs)]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +184,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
 
 def _handed_on(
     ws: Workspace, session: Session, everyone: dict[str, Assessor], leaver: str, successor: str | None
-) -> HandedOn:
+) -> PlanHandedOn:
     plan = people.read_assignments(session)
     answered = answered_of(session)
     may_assess = ws.settings.adjudication.adjudicator_may_assess

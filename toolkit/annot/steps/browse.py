@@ -6,22 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlmodel import Session
+
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Paper, Qrel, Ranking
+from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
 from annot.formats.matches import Match
-from annot.judging.under_way import under_way
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
-from annot.store import facet_labels, papers
+from annot.store import facet_labels, papers, trials
 from annot.store.database import open_store
+from annot.store.projects import StoredRound, read_hidden
 from annot.study.adjudication import Pair
-from annot.study.exports import read_kinds
+from annot.study.exports import read_kinds, unfinished
 from annot.study.made import note
-from annot.study.snapshot import snapshot_of
+from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
 
 BROWSE_FILE = "browse.html"
@@ -124,3 +126,50 @@ def _matches(
     if faults:
         raise InputError(f"{path}: {len(faults)} fault(s)", faults=faults, hint="make the run again")
     return found
+
+
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+
+
+def under_way(session: Session, snapshot: Snapshot) -> tuple[str, ...]:
+    """What is still to be answered, in words; empty once everything has ended.
+
+    Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
+    repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
+    """
+    return tuple(_waiting(session, snapshot))
+
+
+def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+    open_pairs = len(unfinished(snapshot.outcome))
+    if open_pairs:
+        yield f"{open_pairs} pair(s) without a final grade"
+    gone = {person.assessor for person in snapshot.people if person.left_on is not None}
+
+    def unanswered(asked: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
+        given = {(one.assessor, one.query_id, one.doc_id) for one in answers if one.counts}
+        return sum(one not in given and one[0] not in gone for one in asked)
+
+    repeats = unanswered(
+        (_who(one) for one in snapshot.assignments if one.occasion > 1),
+        tuple(one for one in snapshot.outcome.everything if one.occasion > 1),
+    )
+    if repeats:
+        yield f"{repeats} pair(s) to be judged again"
+    hidden = unanswered(
+        ((name, *pair) for name, pairs in read_hidden(session).items() for pair in pairs),
+        _answers(session, "hidden-gold"),
+    )
+    in_trials = hidden + sum(
+        unanswered(map(_who, trials.read_assignments(session, round)), _answers(session, round)) for round in TRIALS
+    )
+    if in_trials:
+        yield f"{in_trials} answer(s) of training or the sub-study"
+
+
+def _who(one: Assignment) -> tuple[str, str, str]:
+    return one.assessor, one.query_id, one.doc_id
+
+
+def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
+    return tuple(answer.record for answer in trials.read_answers(session, round))

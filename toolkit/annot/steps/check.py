@@ -9,14 +9,14 @@ from typing import NamedTuple, Protocol
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.records import Advance
-from annot.formats.irds import dataset_id
+from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
 from annot.pools import replay
 from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
-from annot.publishing.report.terminal import told
-from annot.ranking.index_inventory import faults_of
+from annot.publishing.report.terminal import rendered
+from annot.ranking.index import faults_of
 from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
@@ -110,7 +110,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = plan_on_record.check(ws)
     count = len(found.faults)
-    return CheckedPart(found, told("checked", found=found), count, f"the plan has {count} fault(s)")
+    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {count} fault(s)")
 
 
 def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
@@ -118,7 +118,7 @@ def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     count = len(found.differences)
     why = "`annot check files` tells whether the corpus or a file has changed since"
     return CheckedPart(
-        found, told("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
+        found, rendered("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
     )
 
 
@@ -151,7 +151,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{len(findings)} thing(s) are not as they were written"
     again = "make each again with the command that is named, or take it from a backup with `annot restore`"
-    return CheckedPart(found, told("verified", verified=found), len(findings), words, again)
+    return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 
 def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:

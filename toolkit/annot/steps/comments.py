@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.base.moments import moment_given, moment_of
+from annot.base.names import moment_given, moment_of
+from annot.publishing.report.tables import Column, Columns
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
@@ -27,6 +28,18 @@ class Comment:
     comment: str
     counts: bool
     """Whether the answer that it belongs to does."""
+
+
+COMMENTS = Columns[Comment](
+    [
+        Column("judged at", lambda one: (one.judged_at or "-")[:16].replace("T", " ")),
+        Column("assessor", lambda one: one.assessor),
+        Column("query", lambda one: one.query_id),
+        Column("document", lambda one: one.doc_id),
+        Column("grade", lambda one: one.cannot_judge or ("none" if one.grade is None else one.grade)),
+        Column("comment", lambda one: one.comment),
+    ]
+)
 
 
 def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:

@@ -12,11 +12,9 @@ from tempfile import TemporaryDirectory
 
 from annot.base.records import Source
 from annot.base.shards import Advance, Engine, map_shards
-from annot.corpus.cleanings import CleaningCount, Cleanings
+from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import Tally
-from annot.corpus.corpus_lots import LotReader, known_marks, lots_of
-from annot.corpus.corpus_rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates

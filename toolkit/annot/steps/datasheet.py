@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.corpus.corpus_facts import corpus_facts
 from annot.measuring.measured import agreement_of
-from annot.pools.pool_origins import origins_of
+from annot.pools.pool_facts import origins_of
 from annot.publishing.release.collection_facts import Terms, facts_of
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown
 from annot.publishing.release.questions import OpenQuestion, answers_file, ask, open_questions, read_answers

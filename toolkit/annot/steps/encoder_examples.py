@@ -127,7 +127,7 @@ class Sampling(NamedTuple):
     sentences: int
     """Of an abstract, for the inverse cloze task."""
     removed: float
-    """How often such a sentence is taken out of its abstract."""
+    """How often such a sentence is dropped from its abstract."""
     with_queries: bool
     """Whether the query papers of the study are trained on, too."""
     seed: int

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
+from annot.base.records import Advance
 from annot.base.storage import held_alone
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
-from annot.ranking.index import Advance
 from annot.ranking.systems import systems_of
 from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
 from annot.ranking.systems.training.loop import Length, Point, Tell, TrainingState, length_of, train
 from annot.ranking.systems.training.recipes import Recipe
-from annot.ranking.systems.weights import EncoderWeights, Reading, digest_of
+from annot.ranking.systems.weights import Reading, digest_of
 from annot.study.workspace import Workspace, sha256_of, write_file
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
-"""What lies beside the weights: what they depend on, and how the loss went."""
+"""The files next to the weights: what they depend on, and how the loss went."""
 ALIGN_BY = "cosentbert"
 """Aspire's encoder of sentences (section 3.2.2)."""
 
@@ -137,10 +137,10 @@ def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
     if Path(name).is_dir():
         return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"
     (system,) = systems_of([name], vectors=None, weights=None)
-    weights: EncoderWeights | None = getattr(system, "weights", None)
-    if weights is None:
+    if system.weights is None:
         raise InputError(f"{name}: a system without weights, expected a folder of weights or a system with an encoder")
-    return weights.find(Path("weights") if ws is None else weights_folder(ws)), weights.reading
+    folder = Path("weights") if ws is None else weights_folder(ws)
+    return system.weights.find(folder), system.weights.reading
 
 
 def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:

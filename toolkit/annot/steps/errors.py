@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
+from annot.formats.spreadsheet import SHEET, ErrorRow, write_error_sheet
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import comparable_runs
 from annot.store import papers

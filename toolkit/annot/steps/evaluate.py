@@ -27,7 +27,7 @@ from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_f
 from annot.measuring.measured import demonstrations, evaluation_of, read_run_files
 from annot.measuring.restated import with_restated
 from annot.measuring.results import evaluation_data, evaluation_file, keep
-from annot.publishing.report.document import Document, Section
+from annot.publishing.report.document import Chapter, Document
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
@@ -100,12 +100,12 @@ def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
 def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     data = evaluation_data(evaluated)
-    section = Section(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
+    section = Chapter(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
     made = Document("Runs compared", best_line(evaluated), body=(section,))
     texts = {
         "tex": latex(made),
         "md": markdown(made),
-        "csv": csv_text("evaluate --out", data),
+        "csv": csv_text("evaluate --out", evaluated),
         "json": json.dumps(data["comparison"], indent=2, ensure_ascii=False) + "\n",
         "svg": drawing(evaluated).svg.wide,
     }

@@ -9,7 +9,7 @@ from statistics import mean
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
-from annot.base.records import Pool, Query, Ranking
+from annot.base.records import CITED, Pool, Query, Ranking
 from annot.base.shards import Advance
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
@@ -20,7 +20,7 @@ from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
-from annot.measuring.agreement.ratings import IN_WORDS, ratings_of
+from annot.measuring.agreement.per_query import IN_WORDS, ratings_of
 from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
@@ -35,9 +35,10 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.pools.pooling import CITED
+from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
 from annot.publishing.report.forecast import describe as describe
-from annot.publishing.report.terminal import told
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.database import open_store
@@ -109,6 +110,25 @@ class DesignedPools:
     hours: Estimate
     """Of judging."""
     cost: Estimate
+
+
+def _depths(currency: str) -> Columns[DesignedPools]:
+    return Columns(
+        [],
+        [
+            Column("per method", lambda one: one.per_method),
+            Column("shared", lambda one: number(one.shared, SHARE)),
+            Column("mean pool", lambda one: f"{one.mean:.0f}"),
+            Column("from", lambda one: one.smallest),
+            Column("to", lambda one: one.largest),
+            Column("ran dry", lambda one: one.dry),
+            Column("pairs", lambda one: one.pairs),
+            Column("new", lambda one: one.new),
+            Column("judgements", lambda one: one.judgements),
+            Column("hours", lambda one: measured(one.hours, HOURS)),
+            Column(f"cost, {currency}", lambda one: measured(one.cost, COST)),
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +253,7 @@ def describe_design(found: Simulated) -> str:
         policy=IN_WORDS[found.missing],
         fewest=FEWEST_FOR_REPEATS,
     )
-    return told(
+    return rendered(
         "simulated",
         found=found,
         head=head,
@@ -256,16 +276,16 @@ def pools(
     settings = ws.settings
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
-        standing = read_pools(session)
+        current = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
     usual = overridden(
-        usual_design(recorded_designs(standing.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
+        usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)
-    rankings = read_rankings(ws, needed(designs, standing))
-    alike = near_duplicates(ws, keep=False, advance=advance)
-    now = admissions(ws, query_papers, rankings, alike=alike, standing=standing)
+    rankings = read_rankings(ws, needed(designs, current))
+    duplicates = near_duplicates(ws, keep=False, advance=advance)
+    now = admissions(ws, query_papers, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
@@ -274,7 +294,7 @@ def pools(
 
     def of_depth(depth: int) -> DesignedPools:
         deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
-        found = draw_pools(rankings, deep, admitted, standing=standing)
+        found = draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(found, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
@@ -291,7 +311,7 @@ def pools(
             mean=mean(sizes),
             largest=max(sizes),
             pairs=len(pairs),
-            new=len(pairs - _pairs(standing.values(), queries)),
+            new=len(pairs - _pairs(current.values(), queries)),
             judgements=judgements,
             dry=sum(bool(pool.dry) for pool in found),
             hours=hours,
@@ -313,7 +333,7 @@ def pools(
 
 def describe_pools(designed: Designed) -> str:
     """The depths as a table, and what the hours rest on."""
-    return told("pool-design", designed=designed)
+    return rendered("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
 
 
 def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:

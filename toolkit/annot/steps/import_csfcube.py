@@ -13,9 +13,9 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Assessor, Assignment, Source
-from annot.corpus.cleanings import CleaningCount, Cleanings
+from annot.corpus.adding import CleaningCount, Cleanings
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.formats.cleaned import kinds
+from annot.formats.cleaning import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.judging.planning.drawing import plan_lines

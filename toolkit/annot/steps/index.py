@@ -10,10 +10,11 @@ from itertools import groupby
 from pathlib import Path
 
 from annot.base.errors import InputError
+from annot.base.records import Advance
 from annot.pools.pool_design import design_of_settings
-from annot.publishing.report.terminal import printed, told
-from annot.ranking.index import Advance, lsa_place, open_index, places_of, words_place
-from annot.ranking.index_inventory import Part, damaged, parts_of
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import printed, rendered
+from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace
@@ -35,7 +36,7 @@ class BuiltIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class IndexEntry:
     """Parts of one kind, or one part."""
 
     name: str
@@ -43,6 +44,16 @@ class Listed:
     bytes: int
     made: str
     used: bool
+
+
+PARTS = Columns[IndexEntry](
+    [
+        Column("part", lambda one: one.name),
+        Column("made", lambda one: one.made),
+        Column("used", lambda one: one.used),
+    ],
+    [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
+)
 
 
 def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
@@ -64,38 +75,38 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     return BuiltIndex(methods, len(index.inputs.corpus), missing, names)
 
 
-def listed(ws: Workspace) -> tuple[Listed, ...]:
+def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
     """What there is; the shards that are used are one line, those that are not another."""
 
-    def kind(part: Part) -> tuple[str, bool]:
+    def kind(part: IndexPart) -> tuple[str, bool]:
         return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
 
     return tuple(
-        Listed(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
+        IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
         for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
     )
 
 
 def describe(built: BuiltIndex) -> str:
     """What there is now, or would be."""
-    return told("indexed", built=built)
+    return rendered("indexed", built=built)
 
 
-def describe_parts(parts: tuple[Listed, ...]) -> str:
+def describe_parts(parts: tuple[IndexEntry, ...]) -> str:
     """A table of parts, or that there are none."""
-    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index`"
+    return printed(PARTS, parts) or "the index is empty; make it with `annot index`"
 
 
-def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
+def describe_removed(removed: tuple[IndexEntry, ...], *, dry_run: bool) -> str:
     """What was removed, or would be, and what that saves."""
     if not removed:
         return "nothing to remove: all of the index is used"
     size = in_words(sum(one.bytes for one in removed))
     verb = "would free" if dry_run else "freed"
-    return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
+    return f"{printed(PARTS, removed)}\n{verb} {size}"
 
 
-def clean(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
+def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
     """Remove what the corpus and the settings of today do not use; returns what that is."""
     unused = [part for part in parts_of(ws) if not part.used]
     for part in () if dry_run else unused:
@@ -105,7 +116,7 @@ def clean(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
             part.path.unlink()
         if part.path.parent.parent.name == "corpora" and not any(part.path.parent.iterdir()):
             part.path.parent.rmdir()
-    return tuple(Listed(_name(ws, one), 1, one.bytes, _day(one.made), used=False) for one in unused)
+    return tuple(IndexEntry(_name(ws, one), 1, one.bytes, _day(one.made), used=False) for one in unused)
 
 
 def parsed_memory(text: str) -> int:
@@ -146,7 +157,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
         yield LSA
 
 
-def _name(ws: Workspace, part: Part) -> str:
+def _name(ws: Workspace, part: IndexPart) -> str:
     return part.path.relative_to(ws.cache / "index").as_posix()
 
 

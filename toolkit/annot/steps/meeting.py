@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.base.moments import moment_given
+from annot.base.names import moment_given
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.judging.meeting import meeting_of
 from annot.publishing.report.meeting import Screens, meeting_page

@@ -21,6 +21,7 @@ from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
 from annot.store.database import Store, open_store
@@ -42,6 +43,16 @@ class Load:
     pairs: int
     repeats: int
     """Pairs of theirs that are asked a second time."""
+
+
+LOADS = Columns[Load](
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("pairs", lambda one: one.pairs),
+        Column("repeats", lambda one: one.repeats),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,7 @@ def make(
             known = {query.query_id: query for query in read_queries(session)}
             documents = pools.documents_by_query(session)
             everyone = people.read_assessors(session)
-            standing = people.read_assignments(session)
+            current = people.read_assignments(session)
             before = people.read_plan(session)
             sent = projects.was_sent(session)
         if seed is None:
@@ -79,7 +90,7 @@ def make(
         ws = ws.replaced(seed=seed)
         for name in shares:
             check_name(name, [person.assessor for person in everyone], what="--share")
-        wanted = _wanted(known, documents, queries, standing)
+        wanted = _wanted(known, documents, queries, current)
         former = {person.assessor for person in everyone if person.left_on is not None}
         assessors = [
             person.assessor
@@ -97,14 +108,14 @@ def make(
             assignment=ws.settings.judging.assignment,
             repeats=ws.settings.judging.repeats,
             seed=seed,
-            standing=standing,
+            current=current,
             former=former,
             shares=hours,
         )
-        new = set(assignments) - set(standing)
+        new = set(assignments) - set(current)
         per_pair = ws.settings.judging.per_pair
         # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
-        known_pairs = {one.pair for one in standing}.union(before.vacant if before else ())
+        known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
         if before is not None and (before.per_pair or per_pair) < per_pair:
             known_pairs = set()
         given = {one.pair for one in new}
@@ -130,7 +141,7 @@ def make(
         "commands.planned",
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
         per_pair=ws.settings.judging.per_pair,
-        before=len(standing),
+        before=len(current),
         new=len(new),
         by_query=sorted(added.items()),
         filled=len(given & known_pairs),
@@ -199,11 +210,11 @@ def _wanted(
     known: dict[str, Query],
     documents: dict[str, tuple[str, ...]],
     queries: tuple[str, ...],
-    standing: tuple[Assignment, ...],
+    current: tuple[Assignment, ...],
 ) -> dict[str, tuple[str, ...]]:
-    """The documents to judge of each query to plan; queries that stand in the plan stay in it."""
+    """The documents to judge of each query to plan; queries that are planned stay so."""
     chosen = {known_query(known, name).query_id for name in queries} or set(known)
-    chosen |= {assignment.query_id for assignment in standing}
+    chosen |= {assignment.query_id for assignment in current}
     without_pool = sorted(name for name in chosen if name not in documents)
     if not known:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
@@ -231,9 +242,9 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         raise InputError("--sent: found no query, expected those to take back", hint="name each with --query")
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
-            standing = people.read_assignments(session)
+            current = people.read_assignments(session)
             known = {query.query_id: query for query in read_queries(session)}
-        if not standing:
+        if not current:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         chosen = {known_query(known, name).query_id for name in queries} or set(known)
         if sent:
@@ -254,13 +265,13 @@ def _drop(
     unsent: in a dry run, that what was sent of these queries would have been taken back by now.
     """
     with store.begin() as session:
-        standing = people.read_assignments(session)
+        current = people.read_assignments(session)
         sent = projects.read_sent(session)
         bound = {asked.pair for of_person in sent.values() for asked in of_person}
         if unsent and dry_run:
             bound = {pair for pair in bound if pair[0] not in chosen}
         bound |= {one.pair for one in judgements.read_judgements(session)}
-        leaving = {one for one in standing if one.query_id in chosen and one.pair not in bound}
+        leaving = {one for one in current if one.query_id in chosen and one.pair not in bound}
         if not leaving:
             of = f" of {', '.join(sorted(chosen))}" if of_query else ""
             who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
@@ -270,7 +281,7 @@ def _drop(
             )
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
-        remaining = renumbered(one for one in standing if one not in leaving)
+        remaining = renumbered(one for one in current if one not in leaving)
         if not dry_run and remaining:
             record_plan(ws, session, remaining, dropped={one.pair for one in leaving})
         elif not dry_run:

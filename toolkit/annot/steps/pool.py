@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MissingInput
-from annot.base.records import Advance, Draw, Pool, Query
+from annot.base.records import CITED, Advance, Pool, Query
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import (
@@ -27,12 +27,12 @@ from annot.pools.frozen_rankings import (
     lines_of,
     method_settings,
     needed,
+    rank_corpus,
     read_rankings,
     refuse_other_corpus,
     write_rankings,
 )
-from annot.pools.growth import PoolChange, pool_changes, refuse_growth
-from annot.pools.named_pools import papers_named
+from annot.pools.growth import PoolChange, papers_named, pool_changes, refuse_growth
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
@@ -44,15 +44,14 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
-from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, facts_of
-from annot.pools.pool_origins import drawn_rankings, passed_over
-from annot.pools.pooling import CITED, shares
-from annot.pools.ranked_corpus import rank_corpus
+from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, drawn_rankings, facts_of, passed_over
+from annot.pools.pooling import shares
 from annot.pools.replay import recorded_pools
-from annot.publishing.report.terminal import told
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
-from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -75,6 +74,20 @@ class DrawnPool:
     """Documents that the pool did not have before."""
     leaving: int
     """Documents that it had and has no more."""
+
+
+BUILT = Columns[DrawnPool](
+    [Column("query paper", lambda one: one.paper_id)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("pool", lambda one: one.size),
+        Column("cited", lambda one: one.cited),
+        Column("cited, not in corpus", lambda one: one.cited_outside),
+        Column("exhausted methods", lambda one: " ".join(one.dry)),
+        Column("added", lambda one: one.added),
+        Column("leaving", lambda one: one.leaving),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +130,12 @@ def build(
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
-            standing = pools.read_pools(session)
+            current = pools.read_pools(session)
             hashes = pools.read_rankings_sha256(session)
             sent = projects.was_sent(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-        recorded = recorded_designs(standing.values())
+        recorded = recorded_designs(current.values())
         usual = None if redraw else usual_design(recorded)
         absent = set(absent_by_default(ws)) - (_ranked_before(ws) if frozen else set())
 
@@ -140,8 +153,8 @@ def build(
             else as_asked(recorded[paper_id], recorded[paper_id].methods)
             for paper_id in query_papers
         }
-        alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-        wanted = needed(designs, {name: pool for name, pool in standing.items() if name in designs})
+        duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
+        wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
         facts: dict[str, Any] | None = None
         if frozen:
             rankings = read_rankings(ws, wanted)
@@ -150,19 +163,19 @@ def build(
                 ws,
                 methods=list(wanted),
                 query_papers=list(query_papers),
-                excluded=lambda: alike().twins(query_papers),
+                excluded=lambda: duplicates().of_same_title(query_papers),
                 ranking_depth=max(one.ranking_depth for one in designs.values()),
                 keep=not dry_run,
                 advance=advance,
             )
             if only:
                 refuse_other_corpus(ws, facts)
-        admitted = admissions(ws, query_papers, rankings, alike=alike(), standing=standing)
+        admitted = admissions(ws, query_papers, rankings, duplicates=duplicates(), current=current)
         if frozen:
             admitted = as_recorded(admitted, recorded_admissions(ws))
-        drawn = draw_pools(rankings, designs, admitted, standing=standing)
-        staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
-        changes = pool_changes(standing, [*drawn, *staying], queries)
+        drawn = draw_pools(rankings, designs, admitted, current=current)
+        staying = [pool for paper_id, pool in current.items() if only and paper_id not in chosen]
+        changes = pool_changes(current, [*drawn, *staying], queries)
         if not dry_run:
             lines = lines_of(rankings)
             hashes |= {
@@ -182,7 +195,7 @@ def build(
             kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
             write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
-            if redraw or not standing:
+            if redraw or not current:
                 note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
     asked_out = {*ws.settings.pool.without, *(overrides.without or ())}
@@ -193,13 +206,13 @@ def build(
         left_out=[name for name in design.without if name in asked_out],
         out_on_record=[name for name in design.without if name not in absent | asked_out],
         absent=[name for name in design.without if name in absent - asked_out and usual is None],
-        twins=alike().twins(query_papers),
+        same_title=duplicates().of_same_title(query_papers),
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.paper_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]
         if usual
         else [],
-        changes=[one for one in changes.values() if standing and (one.added or one.leaving)],
+        changes=[one for one in changes.values() if current and (one.added or one.leaving)],
         wants_grow=sent and dry_run and not grow and any(one.added for one in changes.values()),
         dry_run=dry_run,
     )
@@ -219,7 +232,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
         ws,
         methods=list(design_of_settings(ws.settings).ranked_methods),
         query_papers=list(query_papers),
-        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).twins(query_papers),
+        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).of_same_title(query_papers),
         ranking_depth=ws.settings.pool.ranking_depth,
         keep=True,
         advance=advance,
@@ -237,11 +250,7 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """How the pool came about, in a line or two, and its documents."""
-    return told("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles, also=_also)
-
-
-def _also(draws: Iterable[Draw]) -> str:
-    return " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in draws)
+    return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
@@ -273,4 +282,4 @@ def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
 
 def describe_stats(facts: PoolFacts) -> str:
     """Sizes, methods, overlaps."""
-    return told("pool-stats", facts=facts)
+    return rendered("pool-stats", facts=facts)

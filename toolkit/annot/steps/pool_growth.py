@@ -10,29 +10,28 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import near
-from annot.base.records import Addition, Advance, Pool, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Advance, Pool, Ranking
 from annot.corpus.corpus_facts import papers_of
 from annot.measuring.engine_runs import take_in
 from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import write_pools
-from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, read_rankings, write_rankings
-from annot.pools.named_pools import papers_named
-from annot.pools.near_duplicates import near_duplicates
-from annot.pools.pool_design import recorded_designs
-from annot.pools.pool_versions import (
+from annot.pools.frozen_rankings import Rankings, joined, lines_of, needed, rank_corpus, read_rankings, write_rankings
+from annot.pools.growth import (
     Grown,
     GrownPool,
     grown_pools,
     is_guarded,
     made_now,
     next_version,
+    papers_named,
     queries_of,
     record_version,
     refuse_unasked,
     refuse_without_reason,
 )
-from annot.pools.pooling import CITED, MANUAL, as_of, extended
-from annot.pools.ranked_corpus import rank_corpus
+from annot.pools.near_duplicates import near_duplicates
+from annot.pools.pool_design import recorded_designs
+from annot.pools.pooling import as_of, extended
 from annot.publishing.report.words import sentences
 from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
@@ -74,7 +73,7 @@ def add(
             queries = read_queries(session)
             (paper_id,) = papers_named(queries, [query])
             before = pools.read_pool(session, paper_id)
-            standing = pools.read_pools(session)
+            current = pools.read_pools(session)
             guarded = is_guarded(session)
         there = {entry.doc_id for entry in before.entries}
         new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
@@ -84,18 +83,18 @@ def add(
         if not new:
             if before.additions and not dry_run:
                 # An earlier run may have ended before its files were written.
-                write_pools(ws, list(standing.values()))
+                write_pools(ws, list(current.values()))
             unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
             notes = sentences("commands.grown", known=known, added=0, version=None)
             return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
         # Which methods had them is told by the rankings that the pool was drawn from.
         wanted = needed(recorded_designs([before]), {paper_id: before})
         rankings = read_rankings(ws, wanted) if wanted else {}
-        version = next_version(standing)
+        version = next_version(current)
         addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
         of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
         after = {paper_id: extended(before, addition, of_paper, excluded=())}
-        found = grown_pools(standing, after, queries)
+        found = grown_pools(current, after, queries)
         if not dry_run:
             record_version(ws, store, after, rankings=rankings, grow=grow)
     notes = sentences(
@@ -135,10 +134,10 @@ def top_up(
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
-            standing = pools.read_pools(session)
+            current = pools.read_pools(session)
             guarded = is_guarded(session)
-        chosen = papers_named(queries, only) if only else set(standing)
-        before = {paper_id: pool for paper_id, pool in standing.items() if paper_id in chosen}
+        chosen = papers_named(queries, only) if only else set(current)
+        before = {paper_id: pool for paper_id, pool in current.items() if paper_id in chosen}
         if not before:
             raise MissingInput("no pools", hint="draw them with `annot pool`")
         drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
@@ -155,24 +154,31 @@ def top_up(
         if not missing:
             if not dry_run:
                 # An earlier run may have ended before its files were written.
-                write_pools(ws, list(standing.values()))
+                write_pools(ws, list(current.values()))
             same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
             notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
             notes += sentences("commands.grown", known=(), added=0, version=None)
             return Grown(None, method, depth, tuple(same), guarded, notes)
         query_papers = papers_of(ws, sorted(missing))
-        alike = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
+        duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
         known = read_rankings(ws, old) if old else {}
         ranked = _ranking_of(
-            ws, method, earlier, given, known, lambda: alike().twins(query_papers), keep=not dry_run, advance=advance
+            ws,
+            method,
+            earlier,
+            given,
+            known,
+            lambda: duplicates().of_same_title(query_papers),
+            keep=not dry_run,
+            advance=advance,
         )
         rankings = {**known, method: ranked.of_method}
-        version, made = next_version(standing), made_now(by)
+        version, made = next_version(current), made_now(by)
         on_record = recorded_admissions(ws)
         admitted = as_recorded(
-            admissions(ws, query_papers, rankings, alike=alike(), standing=before, coming=version),
+            admissions(ws, query_papers, rankings, duplicates=duplicates(), current=before, coming=version),
             on_record,
         )
         after = {
@@ -184,7 +190,7 @@ def top_up(
             )
             for paper_id, pool in earlier.items()
         }
-        found = grown_pools(standing, after, queries)
+        found = grown_pools(current, after, queries)
         if not dry_run:
             with store.read() as session:
                 refuse_unasked(session, found, grow=grow)
@@ -242,7 +248,7 @@ def _ranking_of(
     before: Mapping[str, Pool],
     given: Mapping[str, Ranking] | None,
     known: Rankings,
-    twins: Callable[[], Mapping[str, tuple[str, ...]]],
+    same_title: Callable[[], Mapping[str, tuple[str, ...]]],
     *,
     keep: bool,
     advance: Advance,
@@ -263,7 +269,7 @@ def _ranking_of(
         ws,
         methods=[method],
         query_papers=fresh,
-        excluded=twins,
+        excluded=same_title,
         ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in before.values()),
         keep=keep,
         advance=advance,
@@ -282,9 +288,9 @@ def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
 def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
     """Raise InputError with everything that speaks against these papers, which are not in the pool."""
     there = papers.find_papers(ws.corpus, doc_ids)
-    alike = near_duplicates(ws, keep=keep, advance=advance)
-    twins = alike.twins([pool.paper_id])[pool.paper_id]
-    group_of = {doc_id: group for group in alike.texts for doc_id in group}
+    duplicates = near_duplicates(ws, keep=keep, advance=advance)
+    same_title = duplicates.of_same_title([pool.paper_id])[pool.paper_id]
+    group_of = {doc_id: group for group in duplicates.texts for doc_id in group}
     taken = {pool.paper_id: "the query paper"} | {
         entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
     }
@@ -293,7 +299,7 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
         same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
         if doc_id not in there:
             faults.append(f"{doc_id}: not in the corpus")
-        elif doc_id == pool.paper_id or doc_id in twins:
+        elif doc_id == pool.paper_id or doc_id in same_title:
             faults.append(f"{doc_id}: is the query paper, or has its title")
         elif same is not None:
             faults.append(f"{doc_id}: nearly the same text as {taken[same]}")

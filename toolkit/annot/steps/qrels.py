@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from annot.measuring.measured import comparable_runs, evaluation_of
 from annot.measuring.restated import topups
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number, number
 from annot.publishing.report.sections.runs import LIKE_CHANCE
-from annot.publishing.report.tables import Column, each, table
+from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence
 from annot.store.adjudications import accept
@@ -41,6 +42,14 @@ class WrittenQrels:
     scale: tuple[int, ...]
     grades: dict[str, tuple[int, ...]]
     notes: tuple[str, ...]
+
+
+def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
+    """How many pairs of a query have each grade."""
+    return Columns(
+        [Column("query", lambda one: one[0])],
+        each(written.scale, lambda one, grade: one[1][written.scale.index(grade)], lambda grade: f"grade {grade}"),
+    )
 
 
 def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> WrittenQrels:

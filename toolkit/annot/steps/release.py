@@ -15,7 +15,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import corpus_facts
-from annot.formats.irds import dataset_id
+from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import Terms, facts_of
@@ -33,6 +33,7 @@ from annot.publishing.release.released_files import (
 )
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, Columns
 from annot.store import papers
 from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
@@ -59,6 +60,12 @@ class Released:
     notes: tuple[str, ...]
     missing: tuple[str, ...]
     """What a draft lacks to be a release."""
+
+
+FILES = Columns[tuple[str, tuple[int, str]]](
+    [Column("file", lambda one: one[0])],
+    [Column("bytes", lambda one: one[1][0]), Column("SHA-256", lambda one: one[1][1][:12])],
+)
 
 
 def release(

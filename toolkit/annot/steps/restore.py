@@ -25,7 +25,7 @@ from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
 from annot.store.study_lock import alone
 from annot.study.archive import ASIDE, BACKUPS, DATABASE, FILES, PART, Contents, is_kept, unpack
-from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level, write_backup
+from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level
 from annot.study.doors import is_inside
 from annot.study.made import note, states_of
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
@@ -73,14 +73,15 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
                 f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
                 hint=f"name a new folder; --replace moves this to {BACKUPS}/",
             )
-        if in_the_way or filled:
-            _keep_what_is_there(ws)
+        with suppress(*(() if filled else (InputError, StoreError))):
+            # What cannot be read is moved aside as it is; a database on a server has no other copy.
+            keep_backup(ws, "before restore")
         aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()
         settings = unpacked.study.settings_file
-        outgoing = [
-            path for path in (*((ws.settings_file,) if settings.is_file() else ()), *in_the_way) if path.exists()
-        ]
+        replaced = settings.is_file() and ws.settings_file.is_file()
+        # The log beside a database is gone once the backup has been taken.
+        outgoing = [*([ws.settings_file] if replaced else []), *filter(Path.exists, in_the_way)]
         try:
             if server is None:
                 findings = unpacked.load_file(stage / "new.db")
@@ -88,9 +89,6 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
                 assert ws.database_file is not None
                 moves.move(stage / "new.db", ws.database_file)
             else:
-                if filled:
-                    kept = aside / "database.tar.gz"
-                    write_backup(ws, server, kept, files=(), whole=False, notes=("the database alone",))
                 with server.begin() as session:
                     drop_tables(session.connection())
                     findings = unpacked.load(session)
@@ -256,9 +254,3 @@ def _exchange(
     for path in incoming:
         if path.name != SETTINGS_FILE:
             moves.move(study.root / path, root / path)
-
-
-def _keep_what_is_there(ws: Workspace) -> None:
-    """Back up the database that is about to be replaced; one that cannot be read is moved aside as it is."""
-    with suppress(InputError, StoreError):
-        keep_backup(ws, "before restore")

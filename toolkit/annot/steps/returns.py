@@ -12,11 +12,11 @@ from typing import Literal
 
 from sqlmodel import Session
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
-from annot.formats.faults import Faults
-from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
+from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
+from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -26,7 +26,7 @@ from annot.study.workspace import Workspace
 LONGEST_WHY = 300
 """Characters: two lines above the pair."""
 
-Standing = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
+State = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,25 @@ class ReturnedPair:
     assessor: str
     why: str
     returned_at: str
-    standing: Standing
+    state: State
     before: str
     """The first answer: a grade, or `cannot judge`."""
     after: str | None
     """The answer given then; None while there is none."""
+
+
+RETURNED = Columns[ReturnedPair](
+    [
+        Column("query", lambda one: one.query_id),
+        Column("document", lambda one: one.doc_id),
+        Column("assessor", lambda one: one.assessor),
+        Column("state", lambda one: one.state),
+        Column("first answer", lambda one: one.before),
+        Column("new answer", lambda one: one.after or ""),
+        Column("returned at", lambda one: one.returned_at),
+        Column("reason", lambda one: one.why),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,8 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     every row that `change_one` would refuse.
     """
     if not file.is_file():
-        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {', '.join(COLUMNS)}")
+        columns = ", ".join(RETURNED_COLUMNS)
+        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {columns}")
     lines = read_returned_lines(file.read_bytes(), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
@@ -170,22 +185,22 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     def told(one: Returned) -> ReturnedPair:
         before = answers.get((one.asked._replace(occasion=1), one.assessor))
         after = answers.get((one.asked, one.assessor))
-        standing: Standing = "answered" if after else "waiting"
+        state: State = "answered" if after else "waiting"
         if after is None and (one.pair in outcome.adjudications or one.pair in outcome.unjudgeable):
-            standing = "adjudicated meanwhile"
+            state = "adjudicated meanwhile"
         elif after is None and (one.assessor, one.asked) not in sent:
-            standing = "not sent yet"
+            state = "not sent yet"
         facts = {
             name: value for name, value in asdict(one).items() if name not in ("occasion", "withdrawn_at", "contested")
         }
-        return ReturnedPair(**facts, standing=standing, before=_answer(before) or "none", after=_answer(after))
+        return ReturnedPair(**facts, state=state, before=_answer(before) or "none", after=_answer(after))
 
     return tuple(map(told, sorted(outcome.returned, key=lambda one: (one.returned_at, one.asked))))
 
 
 def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
     """How to take back what is not answered."""
-    waiting = [one for one in listed if one.standing in ("not sent yet", "waiting")]
+    waiting = [one for one in listed if one.state in ("not sent yet", "waiting")]
     if not waiting:
         return ()
     first = waiting[0]
@@ -232,7 +247,9 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
-        raise InputError(f"{name}: was judged with another tool", hint="judge it there, and `annot import judgements`")
+        raise InputError(
+            f"{name}: was judged with another tool", hint="judge it there, and `annot import --as judgements`"
+        )
 
 
 def _check_why(ws: Workspace, session: Session, why: str) -> None:

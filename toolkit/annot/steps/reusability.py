@@ -14,7 +14,7 @@ from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM, assessor_eff
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.reductions import Score
-from annot.pools.pool_origins import drawn_rankings
+from annot.pools.pool_facts import drawn_rankings
 from annot.publishing.report.certificate import certificate_page, terminal
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.study import Study

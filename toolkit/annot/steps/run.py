@@ -21,14 +21,16 @@ from annot.formats.trec import write_run
 from annot.measuring.evaluation.evaluated import CHANCE
 from annot.measuring.results import matches_file, matches_of, write_matches
 from annot.measuring.system_inputs import StudyInputs
+from annot.publishing.report.cells import NONE
+from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
-from annot.ranking.small_corpora import trained_on_few
 from annot.ranking.systems import SYSTEMS, USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.system import System
+from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
@@ -58,6 +60,16 @@ class MadeRun:
     path: Path
     given_up: int
     """Documents whose transport was given up before it was exact."""
+
+
+RUNS = Columns[MadeRun](
+    [Column("run", lambda one: one.tag)],
+    [
+        Column("queries", lambda one: one.queries),
+        Column("documents", lambda one: one.documents),
+        Column("file", lambda one: one.path),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +102,18 @@ class MatchedSentences:
     doc_text: str
     weight: float
     similarity: float | None
+
+
+MATCHES = Columns[MatchedSentences](
+    [
+        Column("sentence of the query", lambda one: one.query_text),
+        Column("sentence of the document", lambda one: one.doc_text),
+    ],
+    [
+        Column("weight", lambda one: f"{one.weight:.2f}"),
+        Column("similarity", lambda one: NONE if one.similarity is None else f"{one.similarity:.3f}"),
+    ],
+)
 
 
 def every_system() -> tuple[System, ...]:
@@ -131,7 +155,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             for query_id, query in queries.items()
             if query_id in documents
         )
-        inputs = StudyInputs(ws, chosen, topics, papers, advance=advance)
+        inputs = StudyInputs(ws, chosen, topics, papers, advance)
         made = []
         for done, system in enumerate(chosen, start=1):
             found = system.rank(inputs)
@@ -312,7 +336,7 @@ def _seed(value: object) -> int | None:
 
 
 def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
-    """Two runs of one system have different seeds: the same run told twice would make the spread too small."""
+    """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:
             continue
@@ -326,7 +350,7 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
 def _by_query_id(
     run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
 ) -> dict[str, tuple[ScoredDoc, ...]]:
-    """A ranked pool goes by the query's paper; its facet stands in the file's name or is said."""
+    """A ranked pool goes by the query's paper; its facet is in the file's name or is given."""
     if facet is None:
         return run.documents
     return {

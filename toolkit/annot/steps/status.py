@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annot.judging.next_step import next_step
 from annot.judging.stage import facts_of, stage_of
 from annot.judging.withdrawn import withdrawn_of
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import bar, share_done
 from annot.store.database import open_store
-from annot.study.outcome import overtaken_of
+from annot.study.adjudication import Pair
+from annot.study.outcome import changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -22,6 +26,17 @@ class Progress:
     judged: int
     left: bool
     """Whether they have left the study."""
+
+
+PROGRESS = Columns[Progress](
+    [Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""))],
+    [
+        Column("assigned", lambda one: one.assigned),
+        Column("judged", lambda one: one.judged),
+        Column("done", lambda one: share_done(one.judged, one.assigned)),
+        Column("progress", lambda one: bar(one.judged, one.assigned)),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,7 @@ class Status:
     unjudgeable: int
     """Pairs that nobody can judge: they have ended, without a grade."""
     open: int
-    overtaken: int
+    changed_after_adjudication: int
     """Answers that changed after their pair was adjudicated."""
     lost: int
     """Answers that count although the server no longer has them as they were."""
@@ -65,12 +80,44 @@ class Status:
     """Who acts before the command: "you", or people by pseudonym."""
 
 
+@dataclass(frozen=True, slots=True)
+class QuerySettled:
+    """How far the pairs of one query are settled."""
+
+    query_id: str
+    pairs: int
+    incomplete: int
+    waiting: int
+    """Pairs that were returned to an assessor who has not answered yet."""
+    agreed: int
+    disputed: int
+    settled: int
+    unjudgeable: int
+    """Pairs that nobody can judge: they have ended, without a grade."""
+    open: int
+
+
+ADJUDICATION = Columns[QuerySettled](
+    [Column("query", lambda one: one.query_id)],
+    [
+        Column("pairs", lambda one: one.pairs),
+        Column("incomplete", lambda one: one.incomplete),
+        Column("returned, unanswered", lambda one: one.waiting),
+        Column("agreed", lambda one: one.agreed),
+        Column("in dispute", lambda one: one.disputed),
+        Column("settled", lambda one: one.settled),
+        Column("nobody can judge", lambda one: one.unjudgeable),
+        Column("open", lambda one: one.open),
+    ],
+)
+
+
 def status(ws: Workspace) -> Status:
     """Count what is there."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         stage = stage_of(session, ws)
         coming = next_step(facts_of(session, ws, stage))
-        overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
+        changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
     outcome = stage.outcome
     assigned = Counter(planned.assessor for planned in stage.plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
@@ -94,7 +141,7 @@ def status(ws: Workspace) -> Status:
         settled=len(outcome.adjudications),
         unjudgeable=len(outcome.unjudgeable),
         open=len(outcome.open),
-        overtaken=len(overtaken),
+        changed_after_adjudication=len(changed),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         guidelines_changed=stage.guidelines_changed,
@@ -105,3 +152,14 @@ def status(ws: Workspace) -> Status:
         next_why=coming.why,
         next_who=coming.who,
     )
+
+
+def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
+    """How many pairs of every query are agreed, in dispute, settled and open."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        outcome = outcome_of(session, ws.settings)
+    agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
+    ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
+    kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
+    pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
+    return tuple(QuerySettled(name, pairs[name], *(count[name] for count in counts)) for name in sorted(pairs))

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
-from annot.publishing.report.status_page import LEAST_PAPERS, Said, page
+from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
 from annot.store import judgements
 from annot.store.database import open_store
@@ -32,7 +32,7 @@ class StatusPage:
     def __init__(
         self,
         ws: Workspace,
-        said: Callable[[], Said],
+        said: Callable[[], StatusWords],
         *,
         every: float = MINUTE,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),

@@ -14,12 +14,10 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.full_texts import read_full_texts, write_full_texts
+from annot.formats.spreadsheet import read_full_texts, write_full_texts
 from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
 from annot.judging.trial_answers import grades_of
-from annot.judging.trials.substudy import draw as draw_pairs
-from annot.judging.trials.substudy import plan_lines
-from annot.judging.trials.training import assigned, query_by_query
+from annot.judging.trials.draws import assigned, draw_substudy, plan_lines, query_by_query
 from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -63,7 +61,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
             return _planned(standing, texts, new=False)
         if not final:
             raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
-        drawn = draw_pairs(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
+        drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
         asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
         lines = plan_lines(asked)
         facts: dict[str, Any] = {

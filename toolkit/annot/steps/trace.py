@@ -17,7 +17,16 @@ from annot.base.records import Assignment, Draw, Paper, Pool, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
-from annot.publishing.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
+from annot.publishing.report.traced import (
+    GivenAnswer,
+    InRun,
+    Pooled,
+    Sentence,
+    ShownGrades,
+    Standing,
+    Trace,
+    TracedPaper,
+)
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.database import open_store
@@ -161,17 +170,17 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
             yield path, read_run(lines, name=str(path))
 
 
-def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[Said]:
+def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         # Those of earlier revisions differ at least in their number.
-        counts = not answer.flags and (answer in outcome.standing or answer in outcome.repeats)
+        counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
         repeat = answer.asked in {known.asked for known in outcome.repeats if known.assessor == answer.assessor}
         own = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
         yield _said(sourced, person=answer.assessor, role="assessor", **own)
 
 
-def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
+def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         pair = answer.pair
@@ -179,7 +188,7 @@ def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iter
         yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
 
 
-def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
+def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> GivenAnswer:
     """own: what only judgements or only adjudications have."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
     origin = ("source", "annotation", "recorded_at")
@@ -189,7 +198,7 @@ def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
     common["at"] = moment or sourced.recorded_at
     if sourced.ruling is not None:
         common["source"] = f"{sourced.ruling} by the lead"
-    return Said(**({"occasion": 1, "repeat": False, "reason": None} | common | own))
+    return GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | own))
 
 
 def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:

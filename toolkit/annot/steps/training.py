@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
-from annot.formats.gold_file import GoldLine, read_gold, write_gold
+from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.trial_answers import (
@@ -21,8 +21,9 @@ from annot.judging.trial_answers import (
     hidden_gold_of,
     training_of,
 )
-from annot.judging.trials.training import assigned, draw_gold, draw_hidden
+from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
 from annot.measuring.agreement.coefficients import TITLES
+from annot.publishing.report.tables import Column, Columns
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -51,6 +52,16 @@ class Hidden:
     pairs: int
     hidden: int
     added: int
+
+
+HIDDEN_GOLD = Columns[Hidden](
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("pairs", lambda one: one.pairs),
+        Column("hidden gold", lambda one: one.hidden),
+        Column("added now", lambda one: one.added),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)

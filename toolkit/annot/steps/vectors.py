@@ -15,12 +15,21 @@ from annot.base.names import check_name, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.base.templating import counted
-from annot.formats.vector_blocks import Tally
+from annot.formats.vector_files import Tally
+from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
-from annot.ranking.coverage import Coverage, measure
 from annot.ranking.dense import Metric
 from annot.ranking.encoding import Encoding, weights_folder
-from annot.ranking.given_vectors import SEMANTIC_SCHOLAR, Form, KeptRows, WordsForm, blocks_of, read_word_vectors
+from annot.ranking.given_vectors import (
+    SEMANTIC_SCHOLAR,
+    Coverage,
+    Form,
+    KeptRows,
+    WordsForm,
+    blocks_of,
+    coverage_of,
+    read_word_vectors,
+)
 from annot.ranking.index import open_index
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.systems.abstracts import SYSTEMS
@@ -166,7 +175,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = measure(index.inputs.corpus, read.vectors, most=LACKING)
+            coverage = coverage_of(index.inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         wordvectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
@@ -338,6 +347,20 @@ class VectorSet:
     papers: int
     """Papers of the corpus that have a vector."""
     missing: int
+
+
+SETS = Columns[VectorSet](
+    [Column("set", lambda one: one.name)],
+    [
+        Column("papers", lambda one: one.papers),
+        Column("missing", lambda one: one.missing),
+        Column("dimensions", lambda one: one.dimensions),
+        Column("precision", lambda one: one.precision),
+        Column("metric", lambda one: one.metric),
+        Column("space", lambda one: one.space),
+        Column("model", lambda one: one.model),
+    ],
+)
 
 
 def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:

@@ -11,9 +11,8 @@ from sqlmodel import Session
 
 from annot.base.records import Adjudication, Asked, Judgement
 from annot.store.judging_models import AcceptedRow, AdjudicationRow, ShownOpinionsRow
-from annot.store.models import table
+from annot.store.models import insert_records, insert_rows, read_records, table
 from annot.store.revisions import Revisions, Sourced
-from annot.store.rows import insert_records, insert_rows, read_records
 
 SourcedAdjudication = Sourced[Adjudication]
 

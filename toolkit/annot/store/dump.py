@@ -18,8 +18,7 @@ from sqlmodel import AutoString
 
 from annot.base.errors import InputError, StoreError
 from annot.store import schema
-from annot.store.models import TABLES, JsonList
-from annot.store.rows import copy_rows
+from annot.store.models import TABLES, JsonList, copy_rows
 from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000

@@ -10,8 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Source
-from annot.store.models import FacetLabelsRow, table
-from annot.store.rows import delete_where, in_chunks, insert_rows
+from annot.store.models import FacetLabelsRow, delete_where, in_chunks, insert_rows, table
 
 
 class FacetLabels(NamedTuple):

@@ -12,8 +12,7 @@ from sqlmodel import Session
 
 from annot.base.records import Asked
 from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow, table
-from annot.store.rows import insert_records, read_records
+from annot.store.models import QueryRow, insert_records, read_records, table
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the guidelines from then on, the oldest first."""

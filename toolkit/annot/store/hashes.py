@@ -18,33 +18,19 @@ from sqlmodel import Session, SQLModel
 from annot.base.records import Adjudication, Judgement, Source
 from annot.store.facet_labels import count_by_origin
 from annot.store.judging_models import (
-    AcceptedRow,
-    AdjudicationRow,
-    AssessorRow,
     ChainRow,
-    GoldRow,
-    GuidelinesRow,
-    JudgementRow,
-    PlanRow,
-    ReturnedRow,
-    TrialAssignmentRow,
-    TrialJudgementRow,
-    TrialRow,
 )
 from annot.store.models import (
     LINE,
     TABLES,
     FacetLabelsRow,
-    ImportRow,
-    PoolAdditionRow,
-    PoolRow,
-    QueryRow,
-    RunRow,
-    SplitRow,
+    field_names,
+    insert_rows,
     table,
 )
-from annot.store.rows import field_names, insert_rows
 
+RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
+"""What the append-only tables hold revisions of."""
 BESIDE_RECORD = ("source", "server", "annotation", "payload")
 """What is hashed with the fields of the record."""
 LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
@@ -64,14 +50,24 @@ def append_revisions(session: Session, model: type[SQLModel], rows: Iterable[Map
         _put_end(connection, name, length + len(chained), last)
 
 
-def broken_chains(connection: Connection) -> Iterator[str]:
-    """Where rows of the append-only tables are gone."""
-    for name in LINE:
+def unsound_revisions(connection: Connection) -> Iterator[str]:
+    """What speaks against the append-only tables: contents without their hash, and rows that are gone."""
+    for name, record in RECORDS.items():
+        rows, line = TABLES.tables[name], LINE[name]
+        content = [*(field for field in field_names(record) if field != "revision"), *BESIDE_RECORD]
         before, length = "", 0
-        for row in map(dict, connection.execute(_in_order(name).execution_options(yield_per=1_000)).mappings()):
+        revisions: dict[tuple[Any, ...], int] = {}
+        in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
+        for row in map(dict, connection.execute(in_order).mappings()):
+            place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
+            if row["content_sha256"] not in _hashes({field: row[field] for field in content}):
+                yield f"{place}: its content is not what was recorded"
+            key = tuple(row[column] for column in line)
+            if row["revision"] != (expected := revisions.get(key, 0) + 1):
+                yield f"{place}: expected revision {expected}"
             if row["chain_sha256"] != _link(before, row):
-                place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
                 yield f"{place}: the row before it is not the one that it was recorded behind, or it was changed"
+            revisions[key] = row["revision"]
             before, length = row["chain_sha256"], length + 1
         recorded, last = _end(connection, name)
         if length != recorded:
@@ -83,12 +79,6 @@ def broken_chains(connection: Connection) -> Iterator[str]:
 def _link(before: str, row: Mapping[str, Any]) -> str:
     said = json.dumps([before, *(row[name] for name in LINKED)])
     return hashlib.sha256(said.encode("ascii")).hexdigest()
-
-
-def _in_order(name: str) -> Any:
-    rows = TABLES.tables[name]
-    shown = ("id", "query_id", "doc_id", *LINKED, "chain_sha256")
-    return select(*(rows.c[column] for column in shown)).order_by(rows.c.id)
 
 
 def _end(connection: Connection, name: str) -> tuple[int, str]:
@@ -104,28 +94,6 @@ def _put_end(connection: Connection, name: str, length: int, last: str) -> None:
     connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
 
 
-KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))
-
-
-def unsound_revisions(connection: Connection) -> Iterator[str]:
-    """What speaks against the append-only tables: contents without their hash, and gaps between the revisions."""
-    for model, record in KINDS:
-        rows = table(model)
-        names = [name for name in field_names(record) if name != "revision"] + [*BESIDE_RECORD]
-        line = LINE[rows.name]
-        last: tuple[tuple[Any, ...], int] = ((), 0)
-        order = [rows.c[name] for name in (*line, "revision")]
-        for row in connection.execute(select(rows).order_by(*order).execution_options(yield_per=1_000)).mappings():
-            place = f"{rows.name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
-            if row["content_sha256"] not in _hashes({name: row[name] for name in names}):
-                yield f"{place}: its content is not what was recorded"
-            key = tuple(row[name] for name in line)
-            expected = last[1] + 1 if last[0] == key else 1
-            if row["revision"] != expected:
-                yield f"{place}: expected revision {expected}"
-            last = key, row["revision"]
-
-
 def _hashes(content: dict[str, Any]) -> Iterator[str]:
     """The hash of the content in every way in which it may have been recorded."""
     yield hash_of(content)
@@ -135,19 +103,20 @@ def _hashes(content: dict[str, Any]) -> Iterator[str]:
         yield hash_of({**content, "lead_time": int(seconds)})
 
 
-PARTS: dict[str, tuple[type[SQLModel], ...]] = {
-    "queries": (QueryRow,),
-    "pools": (PoolRow, PoolAdditionRow),
-    "people": (AssessorRow,),
-    "planned": (PlanRow, ReturnedRow),
-    "judged": (AcceptedRow,),
-    "hidden": (TrialAssignmentRow,),
-    "trials": (TrialRow, GoldRow),
-    "guidelines": (GuidelinesRow,),
-    "runs": (RunRow,),
-    "splits": (SplitRow,),
-    "imports": (ImportRow,),
+PARTS = {
+    "queries": ("query",),
+    "pools": ("pool", "pool_addition"),
+    "people": ("assessor",),
+    "planned": ("plan", "returned"),
+    "judged": ("accepted",),
+    "hidden": ("trial_assignment",),
+    "trials": ("trial", "gold"),
+    "guidelines": ("guidelines",),
+    "runs": ("run",),
+    "splits": ("split",),
+    "imports": ("imported",),
 }
+"""The tables of each part of a study."""
 CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
 """The append-only tables, of which the last link tells all rows."""
 
@@ -156,8 +125,8 @@ def read_states(session: Session) -> dict[str, str]:
     """A hash of each part; accounts are in none."""
     ends = {row.name: [row.length, row.last_sha256] for row in session.connection().execute(table(ChainRow).select())}
     found = {
-        part: state([*(_rows(session, model) for model in models), [ends.get(name) for name in CHAINS.get(part, ())]])
-        for part, models in PARTS.items()
+        part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
+        for part, names in PARTS.items()
     }
     corrected = table(FacetLabelsRow).c
     wanted = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
@@ -170,8 +139,8 @@ def state(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _rows(session: Session, model: type[SQLModel]) -> Iterable[Any]:
-    rows = table(model)
+def _rows(session: Session, name: str) -> list[list[Any]]:
+    rows = TABLES.tables[name]
     columns = [column for column in rows.c if column.name != "account"]
     found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
     return [list(row) for row in found]

@@ -9,9 +9,8 @@ from sqlmodel import Session
 
 from annot.base.records import Judgement, Returned
 from annot.store.judging_models import AssessorRow, JudgementRow, ReturnedRow
-from annot.store.models import QueryRow, table
+from annot.store.models import QueryRow, check_known, insert_records, read_records, table
 from annot.store.revisions import Revisions, Sourced
-from annot.store.rows import check_known, insert_records, read_records
 
 SourcedJudgement = Sourced[Judgement]
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annot.base.cores import in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.storage import strings_of
-from annot.base.threads import in_threads
 
 if TYPE_CHECKING:
     import pyarrow
@@ -308,8 +308,8 @@ def added_files(corpus: Path) -> tuple[AddedFile, ...]:
             about = json.loads(path.read_text(encoding="utf-8"))
             found.append(AddedFile(Path(about["file"]).name, str(about["sha256"]), int(about["kept"])))
         except (ValueError, KeyError, TypeError) as error:
-            hint = "add the file of citations again with `annot citations add`"
-            raise InputError(f"{path}: not what `annot citations add` writes: {error!r}", hint=hint) from None
+            hint = "add the file of citations again with `annot import --as citations`"
+            raise InputError(f"{path}: not what `annot import --as citations` writes: {error!r}", hint=hint) from None
     return tuple(sorted(found, key=lambda one: (one.name, one.sha256)))
 
 

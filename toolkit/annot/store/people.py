@@ -15,9 +15,8 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment
 from annot.store.judging_models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow, ToldRow
-from annot.store.models import QueryRow, table
+from annot.store.models import QueryRow, check_distinct, check_known, insert_records, read_records, refuse_judged, table
 from annot.store.projects import refuse_sent
-from annot.store.rows import check_distinct, check_known, insert_records, read_records, refuse_judged
 
 
 class Plan(NamedTuple):

@@ -11,9 +11,21 @@ from sqlmodel import Session, SQLModel
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry
 from annot.store.judging_models import AdjudicationRow, JudgementRow
-from annot.store.models import DrawRow, PoolAdditionRow, PoolEntryRow, PoolRow, QueryRow, table
+from annot.store.models import (
+    DrawRow,
+    PoolAdditionRow,
+    PoolEntryRow,
+    PoolRow,
+    QueryRow,
+    check_distinct,
+    field_names,
+    in_chunks,
+    insert_records,
+    insert_rows,
+    refuse_judged,
+    table,
+)
 from annot.store.projects import refuse_sent
-from annot.store.rows import check_distinct, field_names, in_chunks, insert_records, insert_rows, refuse_judged
 
 OF_POOLS: tuple[type[SQLModel], ...] = (DrawRow, PoolEntryRow, PoolAdditionRow, PoolRow)
 """Each stands on one that follows."""

@@ -18,8 +18,7 @@ from annot.store.judging_models import (
     TaskSecretRow,
     TrialAssignmentRow,
 )
-from annot.store.models import QueryRow, table
-from annot.store.rows import check_known, in_chunks, insert_rows
+from annot.store.models import QueryRow, check_known, in_chunks, insert_rows, table
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:

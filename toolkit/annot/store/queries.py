@@ -19,8 +19,16 @@ from annot.store.judging_models import (
     TaskRow,
     TrialAssignmentRow,
 )
-from annot.store.models import QueryRow, SplitRow, table
-from annot.store.rows import check_distinct, delete_where, in_chunks, insert_records, read_records
+from annot.store.models import (
+    QueryRow,
+    SplitRow,
+    check_distinct,
+    delete_where,
+    in_chunks,
+    insert_records,
+    read_records,
+    table,
+)
 
 _JUDGED: dict[type[SQLModel], str] = {
     JudgementRow: "judgement(s)",

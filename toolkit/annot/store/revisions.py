@@ -21,8 +21,7 @@ from annot.base.errors import InputError
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import AssessorRow
-from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, table
-from annot.store.rows import check_known, field_names, in_chunks
+from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, check_known, field_names, in_chunks, table
 
 R = TypeVar("R", Judgement, Adjudication)
 

@@ -9,8 +9,19 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.records import Source
-from annot.store.models import ImportRow, QueryRow, RunRow, SplitRow, table
-from annot.store.rows import check_distinct, check_known, delete_where, insert_records, insert_rows, read_records
+from annot.store.models import (
+    ImportRow,
+    QueryRow,
+    RunRow,
+    SplitRow,
+    check_distinct,
+    check_known,
+    delete_where,
+    insert_records,
+    insert_rows,
+    read_records,
+    table,
+)
 
 
 class StoredRun(NamedTuple):

@@ -15,10 +15,9 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Judgement
 from annot.store.judging_models import AssessorRow, GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow
-from annot.store.models import QueryRow, table
+from annot.store.models import QueryRow, check_distinct, check_known, insert_records, insert_rows, read_records, table
 from annot.store.projects import StoredRound, read_projects, read_tasks
 from annot.store.revisions import Line, Revisions, Sourced
-from annot.store.rows import check_distinct, check_known, insert_records, insert_rows, read_records
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """A round that shows again what another has asked."""

@@ -101,8 +101,8 @@ def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> 
     path = folder / f"{AUTOMATIC}{now.strftime(MOMENT)}-{why.replace(' ', '-')}.tar.gz"
     files = [file for name in PART if (file := ws.root / name).is_file()]
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
         with open_store(ws.database_url, create=False, older=True) as store:
+            folder.mkdir(mode=0o700, exist_ok=True)
             if write_backup(ws, store, path, files=files, whole=False, unlike=newest) is None:
                 return None
         _drop_old(ws, now)

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, Query, without_ids
-from annot.formats.error_sheet import SHEET, read_error_sheet
 from annot.formats.json_lines import json_lines
-from annot.formats.judgement_lines import decided
-from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
-from annot.formats.trec import read_qrels, write_qrels
+from annot.formats.judgements_file import decided
+from annot.formats.spreadsheet import SHEET, read_error_sheet
+from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, write_qrels, write_query_papers
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -86,7 +85,7 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
     if not outcome.decisions and not outcome.unjudgeable:
         raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
     faults = unfinished(outcome)

@@ -33,7 +33,7 @@ class Outcome:
     """The pairs that were put before an assessor again, less those that were taken back."""
     again: tuple[Judgement, ...]
     """The answers to these, and to what was taken back, chosen the same way."""
-    standing: tuple[Judgement, ...]
+    current: tuple[Judgement, ...]
     """What the final grades are made of, one for each pair and assessor: the answer given when the pair was returned
     where there is one, else the first. None of an assessor who has a returned pair still to answer."""
     settlement: Settlement
@@ -119,15 +119,15 @@ def outcome_from(
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
     latest = current_judgements(judgements)
-    current = tuple(one for one in latest if one.occasion == 1)
+    first = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
     sent_back = {(one.asked, one.assessor) for one in every}
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
-    standing, unanswered = _standing(current, again, back)
+    current, unanswered = _current(first, again, back)
     contested = {one.pair for one in every if one.contested}
-    settlement = settle(planned, standing, per_pair=per_pair, accepted=accepted or (), contested=contested)
-    answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
+    settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
+    answered = {(one.query_id, one.doc_id, one.assessor) for one in first if one.counts}
     ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
@@ -144,11 +144,11 @@ def outcome_from(
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
     return Outcome(
         planned=planned,
-        judgements=current,
+        judgements=first,
         repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
         returned=back,
         again=again,
-        standing=standing,
+        current=current,
         settlement=settlement,
         adjudications=adjudications,
         unjudgeable=unjudgeable,
@@ -175,7 +175,7 @@ def _since_returned(
     times: dict[Pair, list[datetime]] = {}
     for one in returned:
         times.setdefault(one.pair, []).append(datetime.fromisoformat(one.returned_at))
-    standing: list[Adjudication] = []
+    ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
     for ruling in settled:
         moment = ruling.changed_at or ruling.record.judged_at
@@ -184,11 +184,11 @@ def _since_returned(
         if later and ruling.record.counts:
             ended_by.setdefault(ruling.record.pair, set()).add(min(later))
         elif not later:
-            standing.append(ruling.record)
-    return standing, {pair: len(moments) for pair, moments in ended_by.items()}
+            ruled.append(ruling.record)
+    return ruled, {pair: len(moments) for pair, moments in ended_by.items()}
 
 
-def _standing(
+def _current(
     first: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
 ) -> tuple[tuple[Judgement, ...], set[Pair]]:
     """The answers that final grades are made of, and the pairs of which one was asked for again and is not there."""
@@ -196,8 +196,8 @@ def _standing(
     # By occasion: what is asked last decides.
     last = {(*one.pair, one.assessor): answers.get((one.asked, one.assessor)) for one in returned}
     unanswered = {key[:2] for key, answer in last.items() if answer is None}
-    standing = (last.get((one.query_id, one.doc_id, one.assessor), one) for one in first)
-    return tuple(one for one in standing if one is not None), unanswered
+    current = (last.get((one.query_id, one.doc_id, one.assessor), one) for one in first)
+    return tuple(one for one in current if one is not None), unanswered
 
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
@@ -226,7 +226,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Overtaken:
+class ChangedAnswer:
     """An assessor's answer as it was when the pair was adjudicated, and as it is now; None is `cannot judge`."""
 
     query_id: str
@@ -236,7 +236,7 @@ class Overtaken:
     after: int | None
 
 
-def overtaken_of(session: Session) -> tuple[Overtaken, ...]:
+def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
         line.stands.record.pair: _moment(line.stands)
@@ -254,11 +254,11 @@ def overtaken_of(session: Session) -> tuple[Overtaken, ...]:
         before = [answer.record for answer in answers if _moment(answer) <= at]
         after = [answer.record for answer in answers if _moment(answer) > at]
         if before and after and _said(before[-1]) != _said(after[-1]):
-            found.append(Overtaken(query_id, doc_id, assessor, before[-1].grade, after[-1].grade))
+            found.append(ChangedAnswer(query_id, doc_id, assessor, before[-1].grade, after[-1].grade))
     return tuple(found)
 
 
-def told_overtaken(found: tuple[Overtaken, ...]) -> str:
+def changes_in_words(found: tuple[ChangedAnswer, ...]) -> str:
     """The answers in one sentence, with the first pairs; empty where there are none."""
     if not found:
         return ""

@@ -1,5 +1,8 @@
 """A statistic and its interval, or why it has none: undefined is not zero and not nan, and JSON says it.
 
+The last bits of a sum depend on the order in which a processor adds. They are cut off (`rounding`) before figures are
+compared, ordered or written, so that a study gives the same files on every machine.
+
 Which method makes the interval of which kind of figure: one method for each kind, and none leaves the range of values
 that its figure can take.
 
@@ -21,7 +24,7 @@ clustered
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
     hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
-    `annot.measuring.assessor_effect.orders`
+    `annot.measuring.assessor_effect.rankings`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
 
@@ -40,11 +43,12 @@ distributions of measures of runs (`benchmarks/run_interval_coverage.py`):
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +123,46 @@ class Finish:
     date: str | Undefined
     interval: tuple[str, str] | Undefined
     level: float
+
+
+DIGITS = 10
+"""Significant digits of every figure in a result."""
+DUST = 1e-12
+"""What is nearer to 0 is 0: the rest of a sum that cancels out."""
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def significant(value: float, digits: int) -> float:
+    """`value` at so many significant digits, as `format` with `.{digits}g` prints it.
+
+    >>> significant(0.99996, 2), significant(0.0123456, 2)
+    (1.0, 0.012)
+    """
+    return float(f"{value:.{digits}g}")
+
+
+def rounding(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function with every number in its result rounded: in records, dicts, lists and tuples."""
+
+    @functools.wraps(function)
+    def rounded_function(*args: P.args, **kwargs: P.kwargs) -> Result:
+        result: Result = rounded(function(*args, **kwargs))
+        return result
+
+    return rounded_function
+
+
+def rounded(value: Any) -> Any:
+    """The same with every number at `DIGITS` significant digits."""
+    if isinstance(value, float):
+        return 0.0 if abs(value) < DUST else significant(value, DIGITS)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value)(**{field.name: rounded(getattr(value, field.name)) for field in dataclasses.fields(value)})
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(rounded, value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(rounded, value))
+    return value

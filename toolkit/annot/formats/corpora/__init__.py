@@ -10,11 +10,9 @@ from itertools import islice
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
-from annot.formats.corpora.beir import BEIR
-from annot.formats.corpora.cutting import Broken, Piece, json_records
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.cutting import Broken, Format, Piece, json_records
 from annot.formats.corpora.irds import IRDS
-from annot.formats.corpora.plain import ANNOT, CSFCUBE, JSON
+from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Piece, Records, opened
-from annot.formats.corpora.form import Format, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, opened
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.cutting import Format
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 

@@ -1,4 +1,4 @@
-"""The pieces into which the files of a corpus are cut, and the JSON records of one piece.
+"""What an importer is (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
 
 A piece is small enough to be one shard of work, and says all that another process needs to read it.
 """
@@ -10,13 +10,13 @@ import io
 import itertools
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from annot.base.errors import InputError
-from annot.formats.faults import json_problem
+from annot.base.errors import InputError, json_problem
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
@@ -160,3 +160,25 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of papers, JSON Lines unless it says otherwise."""
+
+    name: str
+    paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
+    """A record in the fields that `paper_lines.read_papers` knows."""
+    fits: Callable[[Mapping[str, Any]], bool] = lambda _record: False
+    """Whether a JSON record, the first of a file, is of this format."""
+    records: Callable[[Piece], Records] = json_records
+    cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
+    endings: tuple[str, ...] = ()
+    """Of file names, compressed or not, that tell the format; without any its files are JSON Lines."""
+    by_name: bool = False
+    """Whether what is given are names of datasets, not of files."""
+
+
+def in_one_piece(_name: str) -> list[tuple[int, int | None]]:
+    """How a file is cut that has to be read from its beginning."""
+    return [(0, None)]

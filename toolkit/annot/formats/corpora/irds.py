@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Piece, Records
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.cutting import Format, Piece, Records
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from annot.formats.corpora.cutting import Broken, Piece, Records, json_records, opened
-from annot.formats.corpora.form import Format, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, json_records, opened
 
 
 def json_entries(piece: Piece) -> Records:
@@ -32,3 +33,12 @@ def json_entries(piece: Piece) -> Records:
 ANNOT = Format("annot", fits=lambda _record: True)
 CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
 JSON = Format("json", records=json_entries, cut=in_one_piece, endings=(".json",))
+
+
+def paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A passage without a title has an empty one, and the filters of the corpus count it."""
+    renamed = {"paper_id": record.get("_id"), "title": record.get("title"), "abstract": record.get("text")}
+    return renamed | {"metadata": record["metadata"]} if isinstance(record.get("metadata"), dict) else renamed
+
+
+BEIR = Format("beir", paper=paper, fits=lambda record: "_id" in record and "text" in record)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annot.formats.corpora.form import Format
+from annot.formats.corpora.cutting import Format
 
 _BY_PLACES = ("content", "body")
 

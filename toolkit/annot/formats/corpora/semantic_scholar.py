@@ -13,9 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.formats.corpora.cutting import Broken, Piece, Records, is_gzip, json_records
-from annot.formats.corpora.form import Format, in_one_piece
-from annot.formats.faults import MOST_FAULTS
+from annot.base.errors import MOST_FAULTS
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, is_gzip, json_records
 
 SHARE_BYTES = 1 << 28
 """What the text of one share comes to, about; its tables take several times as much memory while they are joined."""

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Piece, Records, opened
-from annot.formats.corpora.form import Format, in_one_piece
+from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Format, Piece, Records, in_one_piece, opened
 
 _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("paper_id", "id", "_id", "title", "abstract", "year", "metadata", "labels", "pred_labels")

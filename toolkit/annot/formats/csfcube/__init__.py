@@ -10,7 +10,7 @@ from annot.formats.csfcube.fitting import CsfcubeFacts, Release, read_release
 from annot.formats.csfcube.written import Material, misfits, write_csfcube
 
 ADJUDICATOR = "adjudicator"
-"""Whoever settled the differences: the release names nobody."""
+"""The person who settled the differences: the release gives no name."""
 
 __all__ = [
     "ADJUDICATOR",

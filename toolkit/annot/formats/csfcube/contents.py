@@ -28,12 +28,10 @@ from pydantic import (
     model_validator,
 )
 
-from annot.base.errors import InputError, MissingInput
-from annot.base.ordering import ranked
-from annot.base.records import Paper, Ranking, ScoredDoc
-from annot.formats.cleaned import Cleaned
+from annot.base.errors import Faults, InputError, MissingInput, json_problem
+from annot.base.records import Paper, Ranking, ScoredDoc, ranked
+from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
-from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
 from annot.formats.paper_lines import read_papers
 from annot.formats.paper_text import paper_of
@@ -167,7 +165,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     read = Files(
         papers=single(PAPERS_FILE, papers),
         ratings={facet: pairs for (facet,), pairs in several(_RATINGS_FILE, _read_ratings).items()},
-        readable={query_id: told for (query_id,), told in several(_READABLE_FILE, readable).items()},
+        readable={query_id: file for (query_id,), file in several(_READABLE_FILE, readable).items()},
         pools=single(POOLS_FILE, _read_pools),
         paper_types=single(QUERIES_FILE, _read_paper_types),
         splits=single(SPLITS_FILE, _read_splits) or {},
@@ -208,9 +206,10 @@ class _RatedQuery(BaseModel):
         if len(given) != 2:
             raise ValueError(f"{len(given)} lists of ratings ({_RATING_PREFIX}...), expected 2")
         for name, compute in (("relevance_max", max), ("relevance_min", min)):
-            for doc_id, told, ratings in zip(self.cands, columns.get(name, ()), zip(*given, strict=True), strict=False):
-                if told != compute(ratings):
-                    raise ValueError(f"candidate {doc_id}: {name} is {told}, the ratings are {list(ratings)}")
+            rows = zip(self.cands, columns.get(name, ()), zip(*given, strict=True), strict=False)
+            for doc_id, extreme, ratings in rows:
+                if extreme != compute(ratings):
+                    raise ValueError(f"candidate {doc_id}: {name} is {extreme}, the ratings are {list(ratings)}")
         return self
 
     def pairs(self) -> tuple[RatedPair, ...]:

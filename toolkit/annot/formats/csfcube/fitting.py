@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from annot.base.errors import Faults
 from annot.base.names import near
 from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
-from annot.formats.cleaned import Cleaned
+from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.contents import (
     POOLS_FILE,
     QUERIES_FILE,
@@ -24,7 +25,6 @@ from annot.formats.csfcube.contents import (
 )
 from annot.formats.csfcube.readable import RatedPair, ReadableFile
 from annot.formats.csfcube.written import Material, positions_of
-from annot.formats.faults import Faults
 from annot.formats.trec import TrecRun
 
 _FEWEST_POOLS = 5
@@ -64,8 +64,8 @@ class CsfcubeFacts:
 class Release(Material):
     """Everything in a release folder, whole or partial, in our records.
 
-    Papers stand in the papers file's order, else by number. A query paper has the cited papers of its pool as citations
-    where the file gives none: those are the ones the release knows of. Queries stand in the query list's order, else by
+    Papers are in the papers file's order, else by number. A query paper has the cited papers of its pool as citations
+    where the file gives none: those are the ones the release knows of. Queries are in the query list's order, else by
     facet and id; the types of their papers are in the release's own words, and without a list there are none.
 
     Pools are without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released
@@ -176,21 +176,21 @@ def _compare_ratings(query_id: str, pairs: Iterable[RatedPair], readable: Readab
         one, other = given.get(doc_id), readable.pairs.get(doc_id)
         if one != other:
             name = ratings_name(facet_of(query_id))
-            problem = f"candidate {doc_id}: {_as_told(other)}, {name} has {_as_told(one)}"
+            problem = f"candidate {doc_id}: {_in_words(other)}, {name} has {_in_words(one)}"
             faults.add(problem, place=readable_name(query_id))
 
 
-def _as_told(pair: RatedPair | None) -> str:
+def _in_words(pair: RatedPair | None) -> str:
     return "no such candidate" if pair is None else f"grade {pair.grade} and ratings {pair.ratings}"
 
 
 def _papers(read: Files, ratings: Ratings, faults: Faults) -> tuple[dict[str, Paper], set[str], set[str]]:
     """Papers from their file, else from the readable ones; those whose labels as queries were corrected in the
     readable files, with these labels; and those that differ there."""
-    told = {paper.paper_id: paper for file in read.readable.values() for paper in file.papers.values()}
-    told |= {file.query.paper_id: file.query for file in read.readable.values()}
+    readable = {paper.paper_id: paper for file in read.readable.values() for paper in file.papers.values()}
+    readable |= {file.query.paper_id: file.query for file in read.readable.values()}
     papers = dict(
-        sorted(told.items(), key=lambda item: (len(item[0]), item[0])) if read.papers is None else read.papers
+        sorted(readable.items(), key=lambda item: (len(item[0]), item[0])) if read.papers is None else read.papers
     )
     differing: set[str] = set()
     corrected: dict[str, tuple[str, Paper]] = {}
@@ -265,10 +265,10 @@ def _fitted_pools(
             faults.add(f"no pool of query {paper_id}", place=POOLS_FILE)
             continue
         for doc_id, methods in drawn.items():
-            if (told := readable.get(doc_id, methods)) != methods:
+            if (also := readable.get(doc_id, methods)) != methods:
                 faults.add(
                     f"query {paper_id}, candidate {doc_id}: sources {' - '.join(methods)}, "
-                    f"{READABLE_FOLDER} has {' - '.join(told)}",
+                    f"{READABLE_FOLDER} has {' - '.join(also)}",
                     place=POOLS_FILE,
                 )
         missing = sorted(doc_ids - drawn.keys())

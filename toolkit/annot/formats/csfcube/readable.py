@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import near
 from annot.base.records import Paper
-from annot.formats.faults import Faults, numbered
 
 GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Identical (+3)": 3}
 ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}
@@ -41,7 +40,7 @@ _CANDIDATE_HEAD = (
     (re.compile(r"sources: (?P<sources>\S+(?: - \S+)*)"), "'sources: <method> - <method>'"),
     *_TEXT,
 )
-"""What stands on the first lines of a block, and how messages call it. Sentences follow."""
+"""The first lines of a block, and how messages call them. Sentences follow."""
 _SENTENCE = re.compile(r"(?P<label>\w+): ?(?P<text>.*)")
 
 Line = tuple[int, str]
@@ -57,7 +56,7 @@ class RatedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadableFile:
-    """What one readable file says. Its candidates stand by falling grade: their order must not reach an assessor."""
+    """One readable file. Its candidates are sorted by falling grade: their order must not reach an assessor."""
 
     query: Paper
     papers: dict[str, Paper]
@@ -83,18 +82,18 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
     pairs: dict[str, RatedPair] = {}
     sources: dict[str, tuple[str, ...]] = {}
     for position, block in enumerate(blocks):
-        told = _told(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
-        if told is None:
+        found = _fields_of(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
+        if found is None:
             continue
-        doc_id = told["paper_id"]
+        doc_id = found["paper_id"]
         try:
             papers.append(
                 paper(
                     doc_id,
-                    told["title"],
-                    [sentence["text"] for sentence in told["sentences"]],
-                    year=None if told["year"] == "None" else int(told["year"]),
-                    labels=[sentence["label"] for sentence in told["sentences"]],
+                    found["title"],
+                    [sentence["text"] for sentence in found["sentences"]],
+                    year=None if found["year"] == "None" else int(found["year"]),
+                    labels=[sentence["label"] for sentence in found["sentences"]],
                     citations=(),
                 )
             )
@@ -104,8 +103,8 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
         if position:
             if doc_id in pairs:
                 faults.add(f"candidate {doc_id} is there twice", line=block[0][0])
-            pairs[doc_id] = _pair(told, block, faults)
-            sources[doc_id] = tuple(told["sources"].split(" - "))
+            pairs[doc_id] = _pair(found, block, faults)
+            sources[doc_id] = tuple(found["sources"].split(" - "))
     if not blocks:
         faults.add("no paper in it")
     if len(faults.found) > before:
@@ -113,38 +112,38 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
     return ReadableFile(papers[0], {one.paper_id: one for one in reversed(papers)}, pairs, sources)
 
 
-def _told(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
+def _fields_of(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
     """What the lines of one paper say, by the names in the patterns, and its `sentences`; None with faults."""
     if len(block) < len(head):
         faults.add(f"{len(block)} lines for one paper, expected at least {len(head)}", line=block[-1][0])
         return None
     before = len(faults.found)
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for line, (pattern, expected) in zip(block, head, strict=False):
-        told |= _match(pattern, line, expected, faults)
-    opening = [(block[len(head) - 1][0], told["abstract"])] if told.get("abstract") else []
+        found |= _match(pattern, line, expected, faults)
+    opening = [(block[len(head) - 1][0], found["abstract"])] if found.get("abstract") else []
     lines = [*opening, *block[len(head) :]]
-    told["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
-    return told if len(faults.found) == before else None
+    found["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
+    return found if len(faults.found) == before else None
 
 
 def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) -> dict[str, str]:
-    found = pattern.fullmatch(line[1])
-    if found is None:
+    match = pattern.fullmatch(line[1])
+    if match is None:
         faults.add(f"found {line[1][:60]!r}, expected {expected}", line=line[0])
         return {}
-    return found.groupdict()
+    return match.groupdict()
 
 
-def _pair(told: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
-    word = told["grade"]
+def _pair(found: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
+    word = found["grade"]
     if word not in GRADE_WORDS:
         faults.add(f"grade {word!r}: {near(word, GRADE_WORDS)}", line=block[2][0])
     ratings = {
-        ASSESSOR_OF_ANNOTATOR[told["first"]]: int(told["rating"]),
-        ASSESSOR_OF_ANNOTATOR[told["second"]]: int(told["other"]),
+        ASSESSOR_OF_ANNOTATOR[found["first"]]: int(found["rating"]),
+        ASSESSOR_OF_ANNOTATOR[found["second"]]: int(found["other"]),
     }
-    if int(told["difference"]) != max(ratings.values()) - min(ratings.values()):
-        faults.add(f"difference {told['difference']} between {told['rating']} and {told['other']}", line=block[3][0])
+    if int(found["difference"]) != max(ratings.values()) - min(ratings.values()):
+        faults.add(f"difference {found['difference']} between {found['rating']} and {found['other']}", line=block[3][0])
     given = {assessor: None if rating == -1 else rating for assessor, rating in sorted(ratings.items())}
-    return RatedPair(told["paper_id"], GRADE_WORDS.get(word, 0), given)
+    return RatedPair(found["paper_id"], GRADE_WORDS.get(word, 0), given)

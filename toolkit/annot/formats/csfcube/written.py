@@ -44,7 +44,7 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
     """The files of the release by path; `folder` is `""` or ends with `/`.
 
     Pairs without a decision are left out of the ratings and stay in the pools. A judgement without a grade is written
-    as -1. Candidates stand in the order drawn, where that is known. Where a query was made of other sentences than
+    as -1. Candidates are in the order drawn, if that is known. Where a query was made of other sentences than
     those of its facet's labels, the query list gets a column `sentences` (positions from 0, separated by spaces), which
     CSFCube's own does not have.
 

@@ -21,7 +21,7 @@ from annot.judging.exchange.findings import (
     UNKNOWN_GUIDELINES,
     VERSION,
     Audited,
-    Finding,
+    AuditFinding,
     fast_answers,
     of_accounts,
     of_fast,
@@ -56,7 +56,7 @@ class Audit:
     projects: int
     tasks: int
     answers: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     fast: dict[str, int]
     """By person, the answers that were given faster than anybody reads."""
 
@@ -67,7 +67,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     Writes `exports/audit.json`; nothing else is changed.
     """
     looked = tasks = answers = 0
-    findings: list[Finding] = []
+    findings: list[AuditFinding] = []
     fast: defaultdict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -84,7 +84,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
             if others := sorted({project.version for project in here} - {version}):
                 here_is = f"{names[0]}: their" if isolated(ws) else "the"
                 what = f"{here_is} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
-                findings.append(Finding("version", what, len(others), VERSION.do.format(push="annot push")))
+                findings.append(AuditFinding("version", what, len(others), VERSION.do.format(push="annot push")))
             accounts = accounts_at(store, here)
             if isolated(ws):
                 findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
@@ -97,7 +97,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                     if lost := lost_with(store, project):
                         what += f"; {lost} answer(s) on record are no longer on the server"
                     do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
-                    findings.append(Finding("project gone", what, 1, do))
+                    findings.append(AuditFinding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)
                 answers += sum(len(task.annotations) for task in met.tasks)
@@ -112,14 +112,14 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
         away = on_servers(ws, store, everyone, look)
     findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
     kind = NOT_LOOKED_AT
-    findings += [Finding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
+    findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
     counted = {person: len(own) for person, own in sorted(fast.items()) if own}
     found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), counted)
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
     return found
 
 
-def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[Finding]:
+def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
     """What a server of one person has that is another's."""
     with store.read() as session:
         known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
@@ -129,7 +129,7 @@ def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequen
     yield from of_markers(person, gateway.projects_by_marker(""))
 
 
-def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Finding]:
+def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[AuditFinding]:
     """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
     if project.round != "judge":
         return
@@ -155,7 +155,7 @@ def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Fin
     ):
         if found:
             pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
-            yield Finding(name, f"{met.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
+            yield AuditFinding(name, f"{met.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
 
 
 def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
-from annot.judging.exchange.rounds import ANSWERS, PARTS, Part, own_tasks
+from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
@@ -88,7 +88,7 @@ def collect(
     store: Store,
     gateway: Gateway,
     *,
-    parts: Sequence[Part],
+    parts: Sequence[RoundPart],
     hint: str,
     advance: Advance,
     seen: dict[int, Seen] | None = None,

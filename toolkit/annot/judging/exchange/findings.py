@@ -84,7 +84,7 @@ NOT_LOOKED_AT = Kind("their server could not be asked", "run `annot check server
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """Something that needs a person. `what` begins with the pseudonym where it is about one."""
 
     kind: str
@@ -104,7 +104,7 @@ class Finding:
 
 def of_accounts(
     person: str, there: Mapping[str, int], *, own: Collection[int], people: Mapping[str, str]
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """Who can sign in to a person's own server beside that person and the lead.
 
     there: the server's id of each account, by address. own: the ids that may be. people: whose an address is.
@@ -113,15 +113,15 @@ def of_accounts(
         if number not in own:
             # An address is an identity: the finding goes into a file.
             whose = f"an account of {people[address]}" if address in people else f"account {number} of nobody known"
-            yield Finding("strange account", f"{person}: {whose} {STRANGE_ACCOUNT.what}", 1, STRANGE_ACCOUNT.do)
+            yield AuditFinding("strange account", f"{person}: {whose} {STRANGE_ACCOUNT.what}", 1, STRANGE_ACCOUNT.do)
 
 
-def of_markers(person: str, markers: Iterable[str]) -> Iterator[Finding]:
+def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
     """Projects of others on a person's own server. markers: those of all projects of this program there."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
         what = f"{person}: {count} project(s) of {name} {STRANGE_PROJECT.what}"
-        yield Finding("strange project", what, count, STRANGE_PROJECT.do)
+        yield AuditFinding("strange project", what, count, STRANGE_PROJECT.do)
 
 
 class Audited(NamedTuple):
@@ -155,20 +155,22 @@ class Audited(NamedTuple):
     """Whose each account of the server is, in words, as far as it is known."""
 
 
-def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
+def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
     """What is wrong with one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
     if met.settings:
         what = f"{met.person}: {PROJECT_CHANGED.what}: {', '.join(met.settings)}"
-        yield Finding("project changed", what, len(met.settings), PROJECT_CHANGED.do.format(push=met.push))
+        yield AuditFinding("project changed", what, len(met.settings), PROJECT_CHANGED.do.format(push=met.push))
     if met.set_back:
         what = f"{met.person}: {SET_BACK.what}: {', '.join(met.set_back)}"
-        yield Finding("project set back", what, len(met.set_back), SET_BACK.do, last=max(met.set_back.values()))
+        yield AuditFinding("project set back", what, len(met.set_back), SET_BACK.do, last=max(met.set_back.values()))
     copies: defaultdict[str | None, list[PulledTask]] = defaultdict(list)
     for task in met.tasks:
         copies[task.key].append(task)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in met.own)
     if strangers:
-        yield Finding("strange tasks", f"{met.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do)
+        yield AuditFinding(
+            "strange tasks", f"{met.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do
+        )
     yield from _told("task changed", TASKS["task changed"], met, dict.fromkeys(met.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in met.own and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
@@ -199,12 +201,12 @@ def fast_answers(met: Audited) -> dict[tuple[str, str], str]:
     return found
 
 
-def of_fast(person: str, fast: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
+def of_fast(person: str, fast: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
     """One person's answers of `fast_answers`, in all their projects, where they are more than a slip."""
     if len(fast) >= FAST_ANSWERS:
         pairs = tuple(sorted(map(" ".join, fast)))
         what = f"{person}: {len(fast)} {TOO_FAST.what}"
-        yield Finding("too fast", what, len(fast), TOO_FAST.do, pairs, max(fast.values()) or None)
+        yield AuditFinding("too fast", what, len(fast), TOO_FAST.do, pairs, max(fast.values()) or None)
 
 
 def _given(task: PulledTask) -> list[Payload]:
@@ -272,7 +274,7 @@ def _day(annotation: Payload) -> str:
 
 def _told(
     kind: str, of_kind: Kind, met: Audited, days: Mapping[str | None, str], *, which: str = ""
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """days: by key, the day of what shows it; empty where none is known."""
     known = {key: day for key, day in days.items() if key is not None and key in met.own}
     pairs = tuple(sorted(" ".join(met.own[key].pair) for key in known))
@@ -280,4 +282,4 @@ def _told(
         whose = _others(kind, met) if kind in BY_OTHERS else ""
         what = f"{met.person}: {len(pairs)} {of_kind.what}{whose}"
         do = of_kind.do.format(push=met.push, which=which)
-        yield Finding(kind, what, len(pairs), do, pairs, max(known.values()) or None)
+        yield AuditFinding(kind, what, len(pairs), do, pairs, max(known.values()) or None)

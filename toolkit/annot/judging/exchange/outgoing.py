@@ -10,9 +10,9 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, LeakError
-from annot.base.records import Asked, Judgement, Paper, Query
+from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
 from annot.corpus.corpus_facts import labels_of, papers_of
-from annot.judging.exchange.rounds import Part
+from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
 from annot.labelstudio.controls import Screen
@@ -20,7 +20,6 @@ from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
-from annot.pools.pooling import MANUAL
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
 from annot.store.queries import read_queries
@@ -37,7 +36,7 @@ FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training"
 class Outgoing:
     """What one person is to find in their project, in their order."""
 
-    part: Part
+    part: RoundPart
     assessor: str
     label_config: str
     instructions: str
@@ -67,7 +66,7 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
 
 def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    by_part: defaultdict[Part, list[Outgoing]] = defaultdict(list)
+    by_part: defaultdict[RoundPart, list[Outgoing]] = defaultdict(list)
     for outgoing in everything:
         by_part[outgoing.part].append(outgoing)
     for part, several in by_part.items():
@@ -126,7 +125,7 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
 
 
 def _not_to_be_known(
-    ws: Workspace, session: Session, part: Part
+    ws: Workspace, session: Session, part: RoundPart
 ) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
     """What the order of a round must not follow: of each pair its group and its value, and what that is in words.
 

@@ -83,12 +83,13 @@ class Pulled:
         unreachable = unreachable_finding(self.unreachable, command)
         if not self.lost or self.withdrawn:
             return unreachable
-        push = " and ".join(f"`{one}`" for one in sorted({one.push for one in self.lost}))
+        pushes = sorted({one.push for one in self.lost})
+        push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot answers restore --all`; {push} sends what is missing and unanswered",
+            f"`annot answers restore --all`; {push} what is missing and unanswered",
         )
         if unreachable is None:
             return lost
@@ -96,7 +97,7 @@ class Pulled:
         return FindingError(both, faults=[*lost.faults, *unreachable.faults], hint=f"{lost.hint}; {unreachable.hint}")
 
 
-class Recorded(NamedTuple):
+class RecordedProject(NamedTuple):
     """What became of one project."""
 
     row: PulledProject
@@ -115,7 +116,7 @@ def pull_round(
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
     if not names and isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
-    recorded: list[Recorded] = []
+    recorded: list[RecordedProject] = []
     keep = not wishes.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
@@ -140,7 +141,7 @@ def record_counting(
     assigned: int,
     what: str,
     accept_deletions: bool,
-) -> Recorded:
+) -> RecordedProject:
     """Append what one project of a round that makes the collection brought. what: what an answer is called.
 
     With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
@@ -167,12 +168,12 @@ def record_counting(
     answers = [(missing.line.stands.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
     stands = _stands(collected, older, lost if withdrawn else [])
-    return Recorded(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
+    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
 
 
 def record_beside(
     store: Store, collected: Collected, source_of: Callable[[Session], Callable[[Reading], str]] | None = None
-) -> Recorded:
+) -> RecordedProject:
     """Append what one project of a round that never counts brought. What is gone stays on record, and counts there.
 
     source_of: under which source each answer is kept, where that is not the round.
@@ -189,7 +190,7 @@ def record_beside(
         current = [one for one in current_answers(session, part.stored) if one.counts and one.assessor == person]
     counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
     notes = [*collected.notes, *collected.flagged("answer")]
-    return Recorded(PulledProject(person, *counts, part.title), notes)
+    return RecordedProject(PulledProject(person, *counts, part.title), notes)
 
 
 def sourced_judgement(reading: Reading, project: Project, *, source: str) -> Sourced[Judgement]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlmodel import Session
 
@@ -25,16 +25,15 @@ from annot.study.workspace import Workspace
 if TYPE_CHECKING:
     from annot.judging.exchange.collecting import Collected
     from annot.judging.exchange.outgoing import Outgoing
-    from annot.judging.exchange.recording import Recorded
+    from annot.judging.exchange.recording import RecordedProject
     from annot.judging.exchange.sending import Pushed, SentProject
     from annot.judging.exchange.servers import Unreachable
     from annot.store.guidelines import SentGuidelines
 
 RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
-ROUND_NAMES: tuple[RoundName, ...] = get_args(RoundName)
 
 
-class Part(NamedTuple):
+class RoundPart(NamedTuple):
     """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
 
     stored: StoredRound
@@ -52,9 +51,11 @@ class Part(NamedTuple):
     """Whether its answers are grades: to look at gold grades takes no time, and is no news."""
 
 
-PARTS: dict[StoredRound, Part] = {
-    "judge": Part("judge", "judging", "judging", "#617ADA", "judge", "annot push", ("planned", "assigned", "judged")),
-    "adjudicate": Part(
+PARTS: dict[StoredRound, RoundPart] = {
+    "judge": RoundPart(
+        "judge", "judging", "judging", "#617ADA", "judge", "annot push", ("planned", "assigned", "judged")
+    ),
+    "adjudicate": RoundPart(
         stored="adjudicate",
         round="adjudication",
         title="adjudication",
@@ -63,7 +64,7 @@ PARTS: dict[StoredRound, Part] = {
         push="annot push adjudication",
         columns=("disputes", "disputes", "settled"),
     ),
-    "train": Part(
+    "train": RoundPart(
         stored="train",
         round="training",
         title="training",
@@ -72,7 +73,7 @@ PARTS: dict[StoredRound, Part] = {
         push="annot push training",
         columns=("to judge", "gold pairs", "answered"),
     ),
-    "train-feedback": Part(
+    "train-feedback": RoundPart(
         stored="train-feedback",
         round="training",
         title="training, gold grades",
@@ -82,7 +83,7 @@ PARTS: dict[StoredRound, Part] = {
         columns=("with gold grades", "gold pairs", "answered"),
         graded=False,
     ),
-    "substudy-abstract": Part(
+    "substudy-abstract": RoundPart(
         stored="substudy-abstract",
         round="substudy",
         title="sub-study, abstracts",
@@ -91,7 +92,7 @@ PARTS: dict[StoredRound, Part] = {
         push="annot push substudy --view abstract",
         columns=("pairs", "pairs", "answered"),
     ),
-    "substudy-full": Part(
+    "substudy-full": RoundPart(
         stored="substudy-full",
         round="substudy",
         title="sub-study, full texts",
@@ -100,7 +101,7 @@ PARTS: dict[StoredRound, Part] = {
         push="annot push substudy --view full",
         columns=("pairs", "pairs", "answered"),
     ),
-    "labels": Part(
+    "labels": RoundPart(
         stored="labels",
         round="labels",
         title="labels",
@@ -165,7 +166,7 @@ class Round(ABC):
     """One of the five exchanges: what it is called, whom it asks what, what becomes of an answer, what is noted."""
 
     name: RoundName
-    parts: tuple[Part, ...]
+    parts: tuple[RoundPart, ...]
     person = "assessor"
     """What its people are called."""
     answer = "answer"
@@ -189,12 +190,12 @@ class Round(ABC):
         """The push as it is told."""
         return pushed
 
-    def parts_wanted(self, wishes: Wishes) -> tuple[Part, ...]:
+    def parts_wanted(self, wishes: Wishes) -> tuple[RoundPart, ...]:
         """Those of its parts that are meant."""
         return self.parts
 
     @abstractmethod
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Read the answers of one project into records, and keep them."""
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from annot.base.errors import FindingError
 from annot.base.records import Advance, Asked, Judgement
 from annot.judging.exchange.outgoing import Outgoing, spec_of
-from annot.judging.exchange.rounds import Part, answered_tasks, own_tasks
+from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project
 from annot.judging.exchange.servers import Unreachable, on_servers, unreachable_finding, unreachable_notes
 from annot.labelstudio.controls import PUBLISHED
@@ -67,7 +67,7 @@ def send_outgoing(
     store: Store,
     outgoing: Sequence[Outgoing],
     *,
-    part: Part,
+    part: RoundPart,
     dry_run: bool,
     advance: Advance,
     new_guidelines: Sequence[SentGuidelines] = (),
@@ -106,7 +106,7 @@ def send_outgoing(
     return Pushed(tuple(rows), (*later, *notes, *unreachable_notes(unreachable)), unreachable)
 
 
-def _promised(store: Store, outgoing: Sequence[Outgoing], part: Part) -> Iterator[SentProject]:
+def _promised(store: Store, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:
     """What a push would do by the records alone: no server is asked."""
     with store.read() as session:
         known = projects.read_projects(session, round=part.stored)
@@ -127,7 +127,7 @@ def _send(
     several: Sequence[Outgoing],
     accounts: Mapping[str, int],
     *,
-    part: Part,
+    part: RoundPart,
     advance: Advance,
 ) -> Iterator[tuple[SentProject, list[str]]]:
     """Bring each to its project, every task once, and remember the server's ids; a row and notes for each."""

@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class PlannedTogether:
     """How many pairs two people both judge."""
 
     first: str
@@ -52,14 +52,15 @@ def faults_of(
     )
 
 
-def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Overlap, ...]:
+def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[PlannedTogether, ...]:
     """For every two of the assessors, the pairs that both judge."""
     pairs: dict[str, set[Pair]] = {name: set() for name in assessors}
     for one in plan:
         if one.occasion == 1:
             pairs.setdefault(one.assessor, set()).add(one.pair)
     return tuple(
-        Overlap(first, second, len(pairs[first] & pairs[second])) for first, second in combinations(sorted(pairs), 2)
+        PlannedTogether(first, second, len(pairs[first] & pairs[second]))
+        for first, second in combinations(sorted(pairs), 2)
     )
 
 

@@ -36,7 +36,7 @@ def draw_plan(
     assignment: str,
     repeats: float,
     seed: int,
-    standing: Iterable[Assignment] = (),
+    current: Iterable[Assignment] = (),
     former: Collection[str] = (),
     shares: Mapping[str, float] | None = None,
 ) -> tuple[Assignment, ...]:
@@ -45,23 +45,23 @@ def draw_plan(
     documents: the `doc_id`s to judge of each `query_id`.
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
     repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
-    standing: assignments that were made before; they keep their place, and new pairs are added behind them. A standing
+    current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
     pair that lacks assessors, since somebody left, gets them where somebody is free.
     former: people who left; what they have stays, and they get nothing new.
     shares: the hours of people relative to each other; 1 for those not named.
 
-    Raises InputError when there are fewer assessors than a new pair needs, or a standing assignment has no pair any
+    Raises InputError when there are fewer assessors than a new pair needs, or a current assignment has no pair any
     more.
     """
-    standing = tuple(standing)
-    _check_standing(standing, documents, {*assessors, *former}, per_pair)
-    have = _members(standing)
+    current = tuple(current)
+    _check_current(current, documents, {*assessors, *former}, per_pair)
+    have = _members(current)
     missing = {
         query_id: [doc for doc in doc_ids if len(have.get((query_id, doc), ())) < per_pair]
         for query_id, doc_ids in documents.items()
     }
     if len(set(assessors)) < per_pair and (
-        not standing or any((query_id, doc) not in have for query_id in missing for doc in missing[query_id])
+        not current or any((query_id, doc) not in have for query_id in missing for doc in missing[query_id])
     ):
         raise InputError(
             f"{len(set(assessors))} assessor(s), expected at least {per_pair}",
@@ -74,13 +74,13 @@ def draw_plan(
     given: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
     # The largest queries first: what is left to balance the loads with gets finer and finer.
     for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
-        usual = teams.of_query(standing, query_id) if assignment == "per-query" else ()
+        usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
         for members, pending, key in _groups(query_id, missing[query_id], have, apart=assignment == "per-pair"):
             team = teams.completing(members, usual, query_id, len(pending), size=per_pair, key=key)
             teams.take(team, query_id, len(pending), beside=members)
             for name in team:
                 given[name].setdefault(query_id, []).extend(pending)
-    return (*standing, *_sequence(given, standing, repeats, seed))
+    return (*current, *_sequence(given, current, repeats, seed))
 
 
 def plan_lines(plan: Iterable[Assignment]) -> str:
@@ -142,9 +142,9 @@ class _Teams:
             self.facet_load[name, self.queries[query_id].facet] += pairs
         self.overlap[tuple(sorted((*team, *beside)))] += pairs
 
-    def of_query(self, standing: Iterable[Assignment], query_id: str) -> tuple[str, ...]:
+    def of_query(self, current: Iterable[Assignment], query_id: str) -> tuple[str, ...]:
         """Who has the query already, the busiest with it first; a query keeps its team when its pool grows."""
-        members = Counter(assigned.assessor for assigned in standing if assigned.query_id == query_id)
+        members = Counter(assigned.assessor for assigned in current if assigned.query_id == query_id)
         return tuple(
             sorted((name for name in members if name in self.assessors), key=lambda name: (-members[name], name))
         )
@@ -177,11 +177,11 @@ def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[s
 
 
 def _sequence(
-    given: Mapping[str, Mapping[str, Sequence[str]]], standing: Sequence[Assignment], repeats: float, seed: int
+    given: Mapping[str, Mapping[str, Sequence[str]]], current: Sequence[Assignment], repeats: float, seed: int
 ) -> list[Assignment]:
     sequence: list[Assignment] = []
     for assessor in sorted(given):
-        position = max((assignment.position for assignment in standing if assignment.assessor == assessor), default=0)
+        position = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
         queries = sorted(given[assessor])
         blocks = []
         for at in generator(seed, "queries", assessor).permutation(len(queries)):
@@ -193,23 +193,23 @@ def _sequence(
     return sequence
 
 
-def _check_standing(
-    standing: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Collection[str], per_pair: int
+def _check_current(
+    current: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Collection[str], per_pair: int
 ) -> None:
     wanted = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
     faults = [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
-        for assignment in standing
+        for assignment in current
         if assignment.pair not in wanted
     ]
     faults += [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is not an assessor any more"
-        for assignment in standing
+        for assignment in current
         if assignment.assessor not in assessors
     ]
     faults += [
         f"{query_id} {doc_id}: the plan has {len(names)} assessor(s), expected {per_pair}"
-        for (query_id, doc_id), names in _members(standing).items()
+        for (query_id, doc_id), names in _members(current).items()
         if len(names) > per_pair
     ]
     if faults:

@@ -25,7 +25,7 @@ class Moved(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOn:
+class PlanHandedOn:
     """The plan without a person's open pairs in their hands."""
 
     plan: tuple[Assignment, ...]
@@ -48,7 +48,7 @@ def hand_on(
     open_loads: Mapping[str, int],
     shares: Mapping[str, float],
     barred: Mapping[Pair, Collection[str]],
-) -> HandedOn:
+) -> PlanHandedOn:
     """Give the leaver's open pairs to the successor where they can take them, else to the others, as evenly as can be.
 
     answered: what the leaver has answered; it stays. together: all open pairs of a query go to one person where one can
@@ -96,7 +96,7 @@ def hand_on(
     new, gone = _sequences(plan, given_up, receiver)
     remaining = [one for one in plan if one.assessor != leaver]
     moved = tuple(Moved(pair, receiver[pair]) for pair in open_pairs)
-    return HandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
+    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
 
 
 def give_back(

@@ -13,7 +13,7 @@ from annot.base.records import Adjudication, Asked, Source
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
-from annot.judging.exchange.recording import Recorded, record_counting, sourced
+from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import Pushed
 from annot.labelstudio.annotations import Reading
@@ -66,7 +66,7 @@ class AdjudicationRound(Round):
         )
         return replace(pushed, notes=(*pushed.notes, *withdrawn))
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation a decision."""
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
@@ -182,7 +182,7 @@ def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:
 
 def _unexplained(outcome: Outcome) -> Iterator[str]:
     """A word for the lead where an adjudicator left out what the release publishes."""
-    found = unexplained_of(outcome.adjudications, outcome.standing)
+    found = unexplained_of(outcome.adjudications, outcome.current)
     missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
     if told := " and ".join(f"{count} {what}" for count, what in missing if count):
         yield (

@@ -13,14 +13,14 @@ from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Asked, Source
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, instructions_of, material_of, tasks_of
-from annot.judging.exchange.recording import Recorded, record_counting, sourced_judgement
+from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning.handing_on import give_back
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
-from annot.judging.trials.training import with_hidden
+from annot.judging.trials.draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
@@ -32,7 +32,7 @@ from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.exports import export_judgements
 from annot.study.guidelines import to_send
-from annot.study.outcome import Outcome, answered_of, outcome_of, overtaken_of, told_overtaken
+from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
@@ -40,7 +40,7 @@ REPEATED = (1, 2)
 """The occasions on which a pair is asked."""
 
 
-class HandedOn(NamedTuple):
+class WithdrawnTasks(NamedTuple):
     """One person's project after the withdrawal."""
 
     assessor: str
@@ -75,7 +75,7 @@ class JudgingRound(Round):
             return Prepared(outgoing, notes, new_guidelines=new)
         # Before anything is withdrawn, too.
         check_outgoing(ws, store, outgoing)
-        withdrawn: list[HandedOn] = []
+        withdrawn: list[WithdrawnTasks] = []
 
         def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
             done, told = withdraw_handed_on(store, gateway)
@@ -100,7 +100,7 @@ class JudgingRound(Round):
             ),
         )
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation a judgement; answers to hidden gold are kept where they do not count."""
         name = collected.project.assessor
         with store.begin() as session:
@@ -123,10 +123,10 @@ class JudgingRound(Round):
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
-            overtaken = told_overtaken(overtaken_of(session))
+            changed = changes_in_words(changed_after_adjudication(session))
             left = _open(session, outcome)
         export_judgements(ws, outcome)
-        return Afterwards([overtaken] if overtaken else [], left)
+        return Afterwards([changed] if changed else [], left)
 
     def still_open(self, ws: Workspace, store: Store) -> int:
         """Planned judgements without an answer, and pairs that were returned and wait."""
@@ -218,7 +218,7 @@ def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Se
     )
 
 
-def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[HandedOn, ...], tuple[str, ...]]:
+def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
     """Delete, in every judging project on this server, the unanswered tasks that are not in its owner's plan any more.
 
     Returns what was done where there was something to do, and notes: a project of somebody who left that cannot be read
@@ -268,7 +268,9 @@ def unpulled(gateway: Gateway, project: Project, tasks: dict[Asked, int], record
     return [asked for asked in answered if asked not in recorded]
 
 
-def _withdraw(store: Store, gateway: Gateway, project: Project, own: set[Asked], possible: set[Asked]) -> HandedOn:
+def _withdraw(
+    store: Store, gateway: Gateway, project: Project, own: set[Asked], possible: set[Asked]
+) -> WithdrawnTasks:
     assert project.remote_id is not None
     handed_on = {pair_key(*asked): asked for asked in possible if asked not in own}
     stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
@@ -281,4 +283,4 @@ def _withdraw(store: Store, gateway: Gateway, project: Project, own: set[Asked],
         projects.forget_tasks(session, project.project, gone)
     kept = frozenset(asked for key, asked in handed_on.items() if key in answered)
     address = gateway.labelling_url(project.remote_id)
-    return HandedOn(project.assessor, len(stale) - len(answered), kept, address)
+    return WithdrawnTasks(project.assessor, len(stale) - len(answered), kept, address)

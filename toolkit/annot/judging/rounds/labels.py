@@ -16,7 +16,7 @@ from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing
-from annot.judging.exchange.recording import PulledProject, Recorded
+from annot.judging.exchange.recording import PulledProject, RecordedProject
 from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.server_projects import locate, marker_of
@@ -105,7 +105,7 @@ class LabelsRound(Round):
         check_outgoing(ws, store, spread({}))
         return Prepared(spread({} if dry_run else _given(ws, store, everyone, names, tasks)), checked=True)
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """The latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
         papers, _ = _material(ws, store)
@@ -143,7 +143,7 @@ class LabelsRound(Round):
             sentences=sum(one.changed for one in corrections),
             queries=sum(len(one.queries) for one in corrections),
         )
-        return Recorded(row, [*notes, *(note for one in corrections for note in one.notes)])
+        return RecordedProject(row, [*notes, *(note for one in corrections for note in one.notes)])
 
 
 def correction_of(

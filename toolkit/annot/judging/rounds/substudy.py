@@ -10,11 +10,11 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked
-from annot.formats.full_texts import read_full_texts
+from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
-from annot.judging.exchange.recording import Recorded, record_beside
-from annot.judging.exchange.rounds import PARTS, Afterwards, Part, Prepared, Round, Wishes
+from annot.judging.exchange.recording import RecordedProject, record_beside
+from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, RoundPart, Wishes
 from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, substudy_of
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
@@ -32,7 +32,7 @@ class SubstudyRound(Round):
     wishes = frozenset({"view", "texts"})
     hint = "send the pairs with `annot push substudy --view abstract`"
 
-    def parts_wanted(self, wishes: Wishes) -> tuple[Part, ...]:
+    def parts_wanted(self, wishes: Wishes) -> tuple[RoundPart, ...]:
         """That of the view, or both."""
         if wishes.view is None:
             return self.parts
@@ -67,7 +67,7 @@ class SubstudyRound(Round):
         instructions = instructions_of(ws, material, screen=part.screen)
         return Prepared([Outgoing(part, assessor, guidelines.screen(ws, part.screen), instructions, tasks)])
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""
         return record_beside(store, collected)
 

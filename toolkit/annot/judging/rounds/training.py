@@ -13,7 +13,7 @@ from annot.base.names import check_name
 from annot.base.records import Asked, Judgement
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
-from annot.judging.exchange.recording import Recorded, record_beside
+from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.trial_answers import (
     FEEDBACK,
@@ -25,7 +25,7 @@ from annot.judging.trial_answers import (
     on_record,
     training_of,
 )
-from annot.judging.trials.training import Pair, assigned, batches_of, sequence_of
+from annot.judging.trials.draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import feedback_task
 from annot.store import people, trials
@@ -90,7 +90,7 @@ class TrainingRound(Round):
                 shown = sorted(asked.pair for asked in one.tasks)
                 trials.put_trial(session, f"{FEEDBACK}/{one.assessor}", {"pairs": shown})
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> Recorded:
+    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer, kept apart where it came too late."""
         if collected.project.round == FEEDBACK:
             return record_beside(store, collected)

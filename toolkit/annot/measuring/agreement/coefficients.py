@@ -53,11 +53,18 @@ def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
 
     Gwet's AC1 and AC2 have a value, 1, even where everybody gives one and the same grade. Percentages are 0..100.
     """
-    ratings = _checked(ratings, grades)
-    value = value_between(name, count(ratings, grades), tables_between(ratings, grades)[1], grades)
+    value = value_of(name, ratings, grades)
     if isinstance(value, Undefined):
         raise UndefinedStatistic(value.reason)
     return value
+
+
+def value_of(name: str, ratings: Ratings, grades: Sequence[int]) -> Value:
+    """The coefficient `name`, a key of `COEFFICIENTS`, or why there is none."""
+    if ratings.ndim != 2 or len(ratings) < 2:
+        return Undefined("fewer than two assessors")
+    _check(ratings, grades)
+    return value_between(name, count(ratings, grades), tables_between(ratings, grades)[1], grades)
 
 
 def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int]) -> Value:
@@ -179,9 +186,7 @@ def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | N
     return None
 
 
-def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
-    if ratings.ndim != 2 or len(ratings) < 2:
-        raise UndefinedStatistic("fewer than two assessors")
+def _check(ratings: Ratings, grades: Sequence[int]) -> None:
     if len(grades) < 2 or list(grades) != list(range(grades[0], grades[0] + len(grades))):
         raise InputError(f"scale {list(grades)}: expected two or more consecutive grades in ascending order")
     strange = sorted(set(ratings[~np.isnan(ratings)].tolist()) - set(grades))
@@ -190,7 +195,6 @@ def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
             f"{len(strange)} value(s) are no grades of the scale {list(grades)}",
             faults=[f"found {value:g}" for value in strange],
         )
-    return ratings
 
 
 def _in_words(times_by_grade: dict[int, int]) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -148,33 +149,26 @@ def kendall_tau_b(table: Array) -> Array:
     return _ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
 
 
-def _kappa(distance: Callable[[Array], Array]) -> OfCounts:
+def _kappa(distance: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
     """Conger 1980: chance is the mean over every two assessors, who give each grade as often as they do."""
-
-    def kappa(counts: Counts, grades: Sequence[int]) -> Array:
-        weights, n = distance(_gaps(grades)), n_judged_twice(counts)
-        given = counts.margins.sum(axis=-1, keepdims=True)
-        shares = _ratio(counts.margins, given, where=given > 0, otherwise=0.0)
-        m = (given > 0).sum(axis=(-1, -2))
-        summed = shares.sum(axis=-2)
-        twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
-        chance = (weights * twos).sum(axis=(-1, -2))
-        observed = (weights * counts.agreement).sum(axis=(-1, -2))
-        return 1 - _ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
-
-    return kappa
+    weights, n = distance(_gaps(grades)), n_judged_twice(counts)
+    given = counts.margins.sum(axis=-1, keepdims=True)
+    shares = _ratio(counts.margins, given, where=given > 0, otherwise=0.0)
+    m = (given > 0).sum(axis=(-1, -2))
+    summed = shares.sum(axis=-2)
+    twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
+    chance = (weights * twos).sum(axis=(-1, -2))
+    observed = (weights * counts.agreement).sum(axis=(-1, -2))
+    return 1 - _ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
 
 
-def _alpha(distance: Callable[[Array, Array], Array]) -> OfCounts:
-    def alpha(counts: Counts, grades: Sequence[int]) -> Array:
-        o = counts.coincidences
-        n_c = o.sum(axis=-1)
-        delta2 = distance(n_c, _gaps(grades))
-        observed = (n_c.sum(axis=-1) - 1) * (delta2 * o).sum(axis=(-1, -2))
-        expected = (delta2 * n_c[..., :, None] * n_c[..., None, :]).sum(axis=(-1, -2))
-        return 1 - _ratio(observed, expected, where=n_judged_twice(counts) >= 2)
-
-    return alpha
+def _alpha(distance: Callable[[Array, Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
+    o = counts.coincidences
+    n_c = o.sum(axis=-1)
+    delta2 = distance(n_c, _gaps(grades))
+    observed = (n_c.sum(axis=-1) - 1) * (delta2 * o).sum(axis=(-1, -2))
+    expected = (delta2 * n_c[..., :, None] * n_c[..., None, :]).sum(axis=(-1, -2))
+    return 1 - _ratio(observed, expected, where=n_judged_twice(counts) >= 2)
 
 
 def _ordinal(n_c: Array, gaps: Array) -> Array:
@@ -183,26 +177,24 @@ def _ordinal(n_c: Array, gaps: Array) -> Array:
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
 
-def _ac(similarity: Callable[[Array], Array]) -> OfCounts:
-    def ac(counts: Counts, grades: Sequence[int]) -> Array:
-        weights, q = similarity(_gaps(grades)), len(grades)
-        n = n_judged_twice(counts)
-        p_a = _ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
-        pi = _ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
-        p_e = weights.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=-1)
-        return np.asarray((p_a - p_e) / (1 - p_e))
-
-    return ac
+def _ac(similarity: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
+    weights, q = similarity(_gaps(grades)), len(grades)
+    n = n_judged_twice(counts)
+    p_a = _ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
+    pi = _ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
+    p_e = weights.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=-1)
+    return np.asarray((p_a - p_e) / (1 - p_e))
 
 
-def _percent(within: int) -> OfCounts:
-    def percent(counts: Counts, grades: Sequence[int]) -> Array:
-        n = n_judged_twice(counts)
-        enough = (n >= 1) & (len(grades) > within + 1)
-        near = _gaps(grades) <= within
-        return 100 * _ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
+def _percent(within: int, counts: Counts, grades: Sequence[int]) -> Array:
+    n = n_judged_twice(counts)
+    enough = (n >= 1) & (len(grades) > within + 1)
+    near = _gaps(grades) <= within
+    return 100 * _ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
 
-    return percent
+
+def _differ(gaps: Array) -> Array:
+    return (gaps > 0).astype(np.float64)
 
 
 OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
@@ -215,16 +207,16 @@ ALPHAS: dict[str, Literal["ordinal", "nominal", "interval"]] = {
 """Those that come from the `krippendorff` package where the single pairs are known; here, from counts, where it has
 nothing: for weighted counts, and for many sets of pairs at once."""
 OF_COUNTS: dict[str, OfCounts] = {
-    "alpha_ordinal": _alpha(_ordinal),
-    "alpha_nominal": _alpha(lambda n_c, gaps: (gaps > 0).astype(np.float64)),
-    "alpha_interval": _alpha(lambda n_c, gaps: gaps**2),
-    "kappa": _kappa(lambda gaps: (gaps > 0).astype(np.float64)),
-    "kappa_linear": _kappa(lambda gaps: gaps),
-    "kappa_quadratic": _kappa(lambda gaps: gaps**2),
-    "ac1": _ac(lambda gaps: (gaps == 0).astype(np.float64)),
-    "ac2": _ac(lambda gaps: 1 - (gaps / gaps.max()) ** 2),
-    "percent": _percent(0),
-    "percent_within_one": _percent(1),
+    "alpha_ordinal": partial(_alpha, _ordinal),
+    "alpha_nominal": partial(_alpha, lambda n_c, gaps: _differ(gaps)),
+    "alpha_interval": partial(_alpha, lambda n_c, gaps: gaps**2),
+    "kappa": partial(_kappa, _differ),
+    "kappa_linear": partial(_kappa, lambda gaps: gaps),
+    "kappa_quadratic": partial(_kappa, lambda gaps: gaps**2),
+    "ac1": partial(_ac, lambda gaps: 1 - _differ(gaps)),
+    "ac2": partial(_ac, lambda gaps: 1 - (gaps / gaps.max()) ** 2),
+    "percent": partial(_percent, 0),
+    "percent_within_one": partial(_percent, 1),
 }
 
 

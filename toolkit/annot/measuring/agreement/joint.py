@@ -16,8 +16,8 @@ from annot.base.stats.seeding import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import value_between
 from annot.measuring.agreement.contingency import Counts, count, one_hot
+from annot.measuring.agreement.per_query import POLICIES, QueryRatings
 from annot.measuring.agreement.pooled import PooledCounts, PooledTables, interval_of
-from annot.measuring.agreement.ratings import POLICIES, QueryRatings
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.base.stats.medians import median_interval
-from annot.base.stats.rounding import rounding
-from annot.base.stats.values import Interval, Undefined, Value
+from annot.base.stats.values import Interval, Undefined, Value, rounding
 from annot.base.templating import counted
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
-from annot.measuring.agreement.per_query import CountedQuery, not_settled, query_agreement
+from annot.measuring.agreement.per_query import POLICIES, CountedQuery, not_settled, query_agreement, ratings_of
 from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between
-from annot.measuring.agreement.ratings import POLICIES, ratings_of
 from annot.measuring.agreement.summaries import (
     AgreementTable,
     GroupAgreement,
@@ -61,8 +60,7 @@ def agreement_table(
     only when none of its disputes is open: pairs settled early are easier, so partial figures would be too high.
     Raises InputError for an unknown policy, a grade outside the scale, a query without facet, or a double judgement.
     """
-    if missing not in POLICIES:
-        raise InputError(f"missing = {missing!r}: no such policy", hint=f"one of {', '.join(POLICIES)}")
+    check_name(missing, tuple(POLICIES), what="missing")
     if binarised_at is not None and binarised_at not in grades[1:]:
         raise InputError(f"binarised at {binarised_at}: expected one of {', '.join(map(str, grades[1:]))}")
     scale = tuple(grades) if binarised_at is None else (0, 1)

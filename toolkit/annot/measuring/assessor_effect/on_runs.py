@@ -5,32 +5,29 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.ordering import as_trec_eval
-from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.records import Decision, Judgement, Qrel, Ranking, as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.rounding import rounding
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import tau_b_of_rows
-from annot.measuring.agreement.ratings import QueryRatings, ratings_of
-from annot.measuring.assessor_effect.orders import (
-    Differences,
-    differences_between,
-    means_of,
-    tau_value,
-    with_random_assessors,
-)
+from annot.base.stats.values import rounding
+from annot.measuring.agreement.per_query import QueryRatings, ratings_of
 from annot.measuring.assessor_effect.rankings import (
     AssessorEffect,
+    Differences,
     EffectSettings,
     GradingComparison,
     GradingRanking,
     Swap,
+    differences_between,
+    means_of,
+    tau_value,
+    with_random_assessors,
 )
 from annot.measuring.evaluation.gradings import Graded, measured
 
@@ -39,22 +36,6 @@ Grades = npt.NDArray[np.int8]
 FINAL = "final"
 FIRST = "A"
 SECOND = "B"
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuery:
-    """One query's pairs, N of them, with the grades of its M assessors."""
-
-    query_id: str
-    assessors: tuple[str, ...]
-    """By pseudonym, in order."""
-    doc_ids: tuple[str, ...]
-    ratings: Array
-    """Shape (M, N), nan where there is no grade; every pair has one at least."""
-    asked: Mask
-    """Shape (M, N), true where the assessor had the pair to judge."""
-    final: Grades
-    """Shape (N,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +51,12 @@ class Grading:
     n_ungraded: int
 
 
-def gradings_of(cells: Sequence[JudgedQuery]) -> list[Grading]:
+def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
     """`final`; `A` and `B`, the first and the second assessor of each pair in the order of their pseudonyms; then the
     assessors by name. One rule for all: a grading covers the queries of which its assessor was given every pair, and an
     answer without a grade is 0 there. One that covers no query is there all the same, with none."""
-    gradings = [Grading(FINAL, tuple(cell.final for cell in cells), np.arange(len(cells)), _NOWHERE, 0)]
+    nowhere: Integers = np.zeros(0, dtype=np.int64)
+    gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nowhere, 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
         chosen = [cell.asked & (cell.asked.cumsum(axis=0) == place) for cell in cells]
         gradings.append(_grading(name, cells, chosen))
@@ -84,7 +66,7 @@ def gradings_of(cells: Sequence[JudgedQuery]) -> list[Grading]:
     return gradings
 
 
-def random_grades(cell: JudgedQuery, *, n: int, seed: int) -> Grades:
+def random_grades(cell: QueryRatings, *, n: int, seed: int) -> Grades:
     """Each pair's grade from one of those who graded it, at random, shape (n, N); the first do not change with n."""
     graded = ~np.isnan(cell.ratings)
     givers = graded.sum(axis=0)
@@ -95,7 +77,7 @@ def random_grades(cell: JudgedQuery, *, n: int, seed: int) -> Grades:
     return np.asarray(cell.ratings[order[drawn, pairs], pairs].astype(np.int8))
 
 
-def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[Mask]) -> Grading:
+def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:
     """chosen: of each query, whose answer to each pair is taken, shape (M, N) with one true a column at most."""
     given = [of.any(axis=0) for of in chosen]
     whole = np.array([at for at, pairs in enumerate(given) if pairs.all()], dtype=np.int64)
@@ -103,9 +85,6 @@ def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[Mask]) ->
     rows = [np.where(of, cell.ratings, 0.0).sum(axis=0) for cell, of in zip(cells, chosen, strict=True)]
     ungraded = sum(int(np.isnan(rows[at]).sum()) for at in whole)
     return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), whole, partly, ungraded)
-
-
-_NOWHERE: Integers = np.zeros(0, dtype=np.int64)
 
 
 Runs = Mapping[str, Mapping[str, Ranking]]
@@ -164,12 +143,12 @@ def assessor_effect_on_runs(
     )
 
 
-def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> tuple[list[JudgedQuery], list[str]]:
+def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> tuple[list[QueryRatings], list[str]]:
     """The pairs with a final grade and an assessor's, by query, and a note on each that has only one of them."""
     decisions = [Decision(query_id, doc_id, relevance, "adjudicated") for query_id, doc_id, relevance in qrels]
     given = tuple(judgements)
     queries = ratings_of(given, decisions, {judgement.query_id: "" for judgement in given})
-    judged = [query for query in map(_judged_query, queries) if len(query.final)]
+    judged = [query for query in map(_in_both, queries) if len(query.final)]
     kept = {(query.query_id, doc_id) for query in judged for doc_id in query.doc_ids}
     graded = {
         (query.query_id, doc_id)
@@ -192,26 +171,27 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
     return judged, [f"{n} {what}" for what, n in counted.items() if n]
 
 
-def _judged_query(query: QueryRatings) -> JudgedQuery:
+def _in_both(query: QueryRatings) -> QueryRatings:
+    """The pairs of the query that have a final grade and one of an assessor's."""
     kept = ~np.isnan(query.final) & ~np.isnan(query.ratings).all(axis=0)
-    return JudgedQuery(
-        query_id=query.query_id,
-        assessors=query.assessors,
+    return replace(
+        query,
         doc_ids=tuple(itertools.compress(query.doc_ids, kept)),
         ratings=query.ratings[:, kept],
         asked=query.asked[:, kept],
-        final=query.final[kept].astype(np.int8),
+        final=query.final[kept],
+        ended=query.ended[kept],
     )
 
 
-def _notes_on_runs(runs: Runs, judged: Sequence[JudgedQuery]) -> Iterator[str]:
+def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
     for tag in sorted(runs):
         without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
         if without:
             yield f"{tag}: no documents for {', '.join(without)}; it scores 0 there"
 
 
-def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[JudgedQuery]) -> Iterator[str]:
+def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:
     for grading in gradings:
         names = ", ".join(judged[at].query_id for at in grading.partly)
         if names:
@@ -221,7 +201,7 @@ def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[JudgedQuery
             yield f"{grading.name}: no query has a second assessor"
 
 
-def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, settings: EffectSettings) -> Array:
+def _measured(run: Mapping[str, Ranking], query: QueryRatings, grades: Grades, settings: EffectSettings) -> Array:
     """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     docs = run.get(query.query_id, ())
     if settings.convention == "trec":
@@ -233,7 +213,7 @@ def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, se
     return measured(settings.convention, settings.measure, Graded(submitted, grades, settings.relevant_from))
 
 
-def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[JudgedQuery]) -> GradingRanking:
+def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[QueryRatings]) -> GradingRanking:
     return GradingRanking(
         name=grading.name,
         means=_best_first(values[:, grading.queries], tags),

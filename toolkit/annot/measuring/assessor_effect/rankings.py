@@ -1,9 +1,18 @@
-"""The rankings of the runs by grading, and what changes between them."""
+"""The rankings of the runs by grading, what changes between them, and what one assessor of each pair, chosen at random,
+changes."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.clustered import parts_of_mean
+from annot.base.stats.significance import max_t_tests, randomisation_tests, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
 
 
@@ -20,7 +29,7 @@ class EffectSettings:
     alpha: float
     """At this p or below a difference is significant, corrected for the number of pairs of runs."""
     permutations: int
-    """Of the test of all pairs (`annot.base.stats.max_t`), at most; its units are query papers."""
+    """Of the test of all pairs (`annot.base.stats.significance`), at most; its units are query papers."""
     level: float
     """The middle share of the random assessors that a range shows."""
     seed: int
@@ -128,3 +137,130 @@ class AssessorEffect:
     random_assessors: RandomAssessors
     notes: tuple[str, ...]
     """What was left out and why, in sentences."""
+
+
+FIGURES = 12
+"""Digits after the point at which two runs' means tie: what lies beyond is rounding."""
+MARGIN = 2
+"""So often alpha lies beyond what chance in the drawing of signs makes of a p."""
+NONE_DRAWN = Undefined("no random assessors were drawn")
+
+
+def means_of(values: Array) -> Array:
+    """The mean over queries, the last axis."""
+    return np.asarray(np.round(values.mean(axis=-1), FIGURES))
+
+
+class Differences(NamedTuple):
+    """Of pairs of runs, shape (pairs,) each."""
+
+    means: Array
+    """Above 0 where the first run of a pair is better."""
+    p_values: Array
+    """Corrected for the number of pairs."""
+
+    @property
+    def ways(self) -> Integers:
+        """1 where the first of two runs is better, -1 where the second is, 0 where they tie."""
+        return np.sign(self.means).astype(np.int64)
+
+    def seen(self, at: int, way: int) -> Difference:
+        """The difference of one pair, as seen from the run that is better where `way` says so."""
+        return Difference(way * float(self.means[at]), float(self.p_values[at]))
+
+
+def differences_between(
+    values: Array, papers: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
+) -> Differences:
+    """Each pair of runs, tested as `annot evaluate` does: by query paper, as its facets share a pool and change sides
+    together, and over all pairs. values: shape (runs, queries). papers: of each query."""
+    if not pairs:
+        return Differences(np.zeros(0), np.ones(0))
+    parts = parts_of_mean(np.stack([values[a] - values[b] for a, b in pairs]), papers)
+    tests = max_t_tests(parts, alpha=settings.alpha, permutations=settings.permutations, seed=settings.seed)
+    return Differences(np.round(parts.mean(axis=1), FIGURES), tests.p_values)
+
+
+def may_hold(differences: Array, papers: Sequence[str], settings: EffectSettings) -> Mask:
+    """Whether the test of all pairs is worth its time: it gives no p below that of the difference alone, here drawn.
+
+    differences: shape (K, queries).
+    """
+    parts = parts_of_mean(differences, papers)
+    tests = randomisation_tests(parts, exact_up_to=0, permutations=settings.permutations, seed=settings.seed)
+    return np.array([test.p_value <= MARGIN * settings.alpha for test in tests])
+
+
+def tau_value(tau: float, n_runs: int) -> Value:
+    """Kendall's tau, or why there is none."""
+    return no_tau(n_runs) if np.isnan(tau) else float(tau)
+
+
+def no_tau(n_runs: int) -> Undefined:
+    """Why Kendall's tau has no value."""
+    if n_runs < 2:
+        return Undefined(f"{n_runs} run(s): a ranking needs at least two")
+    return Undefined(f"one of the gradings ties all {n_runs} runs")
+
+
+def with_random_assessors(
+    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
+) -> RandomAssessors:
+    """values: shape (runs, choices, queries); final: shape (runs, queries); papers: of each query."""
+    n, level = settings.n_random, settings.level
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    means, final_means = means_of(values).T, means_of(final)[None, :]
+    taus = tau_b_of_rows(means, final_means) if n else np.zeros(0)
+    taus = taus[~np.isnan(taus)]
+    why = no_tau(len(tags)) if n else NONE_DRAWN
+    low, high = map(float, np.quantile(taus, tails)) if len(taus) else (0.0, 0.0)
+    spread = np.quantile(means, tails, axis=0).T.tolist() if n else []
+    swaps, touched = _swaps(values, final, papers, tags, settings)
+    return RandomAssessors(
+        n=n,
+        tau=float(taus.mean()) if len(taus) else why,
+        tau_range=(low, high) if len(taus) else why,
+        tau_min=float(taus.min()) if len(taus) else why,
+        same_order=int((_order(means) == _order(final_means)).all(axis=1).sum()),
+        undefined=n - len(taus),
+        means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=False)},
+        with_swap=int(touched.sum()),
+        swaps=swaps,
+    )
+
+
+def _swaps(
+    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
+) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
+    """The swaps by pair of runs, and which choices have one: shape (choices,)."""
+    pairs = list(itertools.combinations(range(len(tags)), 2))
+    under_final = differences_between(final, papers, pairs, settings)
+    means = means_of(values)
+    ways = np.sign(np.array([means[a] - means[b] for a, b in pairs])).reshape(len(pairs), values.shape[1])
+    reversed_in = ways * under_final.ways[:, None] < 0
+    significant = reversed_in & (under_final.p_values <= settings.alpha)[:, None]
+    # What is significant under the final grades is a swap wherever it is reversed; the rest depends on the choice.
+    open_in = reversed_in & ~significant
+    for at, (a, b) in enumerate(pairs):
+        where = np.flatnonzero(open_in[at])
+        if len(where):
+            open_in[at, where] = may_hold(values[a, where] - values[b, where], papers, settings)
+    for choice in np.flatnonzero(open_in.any(axis=0)):
+        found = differences_between(values[:, choice], papers, pairs, settings)
+        significant[:, choice] |= reversed_in[:, choice] & (found.p_values <= settings.alpha)
+    swaps = []
+    for at in np.flatnonzero(significant.any(axis=1)).tolist():
+        way = int(under_final.ways[at])
+        better, worse = (tags[one] for one in (pairs[at] if way > 0 else pairs[at][::-1]))
+        counts = int(reversed_in[at].sum()), int(significant[at].sum())
+        swaps.append(RandomAssessorSwap(better, worse, under_final.seen(at, way), *counts))
+    return (
+        tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))),
+        significant.any(axis=0),
+    )
+
+
+def _order(means: Array) -> Array:
+    """Who is above whom, shape (B, pairs): equal rows are equal rankings, ties included."""
+    left, right = np.triu_indices(means.shape[1], k=1)
+    return np.asarray(np.sign(means[:, left] - means[:, right]))

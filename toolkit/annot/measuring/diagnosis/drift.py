@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of
-from annot.base.stats.durations import winsorised
+from annot.base.stats.medians import winsorised
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted

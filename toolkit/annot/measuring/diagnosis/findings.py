@@ -23,7 +23,7 @@ from annot.base.stats.clustered import share
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.measuring.diagnosis.contrasts import ALPHA, detectable, noise, severity, threshold
-from annot.measuring.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
+from annot.measuring.diagnosis.pairs import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20

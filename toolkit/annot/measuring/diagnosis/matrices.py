@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.errors import UndefinedStatistic
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import (
     FEWEST_QUERIES,
@@ -20,13 +19,14 @@ from annot.base.stats.clustered import (
     too_few,
 )
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
+from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.diagnosis import contrasts
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 FEWEST = 5
 """Two assessors with fewer common pairs are not told of: of many people there are many such, and they say nothing."""
-Coefficient = Callable[[Array, Sequence[int]], float]
-"""Takes grades, shape (2, N), and the scale; raises UndefinedStatistic with the reason where it has no value."""
+COEFFICIENT = "kappa_quadratic"
+"""What is computed between every two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class Severity:
     partners: tuple[str, ...]
 
 
-def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> tuple[AssessorPair, ...]:
+def pairwise_matrix(panel: Panel, *, level: float) -> tuple[AssessorPair, ...]:
     """Every two assessors with `FEWEST` pairs in common, by name."""
-    return tuple(_between(panel, first, second, coefficient, level) for first, second in _meetings(panel))
+    return tuple(_between(panel, first, second, level) for first, second in _meetings(panel))
 
 
 def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
@@ -105,12 +105,12 @@ def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
             yield one, other
 
 
-def _between(panel: Panel, first: Integers, second: Integers, coefficient: Coefficient, level: float) -> AssessorPair:
+def _between(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
     queries, papers = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
     difference = both[0] - both[1]
-    kappa = _value(coefficient, both, panel.scale)
+    kappa = value_of(COEFFICIENT, both, panel.scale)
     net = float(difference.mean())
     shares = [((rows >= place).mean() - (columns >= place).mean()) for place in range(1, len(panel.scale))]
     one_way = float(np.diff(panel.scale) @ np.abs(shares))
@@ -120,7 +120,7 @@ def _between(panel: Panel, first: Integers, second: Integers, coefficient: Coeff
         second=panel.assessors[panel.who[second[0]]],
         same=share(rows == columns, queries, level=level, papers=papers),
         coefficient=kappa,
-        coefficient_interval=_interval(kappa, coefficient, both, panel, first, level),
+        coefficient_interval=_interval(kappa, both, panel, first, level),
         difference=mean_by_queries(difference, queries, level=level, most=panel.widest, papers=papers),
         table=_table(panel, rows, columns),
         distance=distance,
@@ -179,16 +179,7 @@ def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
     )
 
 
-def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value:
-    try:
-        return float(coefficient(both, scale))
-    except UndefinedStatistic as error:
-        return Undefined(str(error))
-
-
-def _interval(
-    value: Value, coefficient: Coefficient, both: Array, panel: Panel, first: Integers, level: float
-) -> Interval | Undefined:
+def _interval(value: Value, both: Array, panel: Panel, first: Integers, level: float) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
     pairs = panel.pair[first]
@@ -198,7 +189,7 @@ def _interval(
     names = panel.query_ids if clusters.unit == "query" else panel.papers
     without = []
     for unit in range(clusters.n):
-        left = _value(coefficient, both[:, clusters.of != unit], panel.scale)
+        left = value_of(COEFFICIENT, both[:, clusters.of != unit], panel.scale)
         if isinstance(left, Undefined):
             name = names[pairs[int((clusters.of == unit).argmax())]]
             return Undefined(f"without {clusters.unit} {name} it has no value: {left.reason}")

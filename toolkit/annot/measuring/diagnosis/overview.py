@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import matrices
 from annot.measuring.diagnosis.contrasts import POWER
-from annot.measuring.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final
 from annot.measuring.diagnosis.drift import Drift, drifts
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.measuring.diagnosis.pairs import ModelAgainstFinal, compare_with_final
 from annot.measuring.diagnosis.panel import Panel
 
 
@@ -65,7 +65,6 @@ def look(
     repeats: Iterable[matrices.Repeat],
     *,
     papers: Mapping[str, str],
-    coefficient: matrices.Coefficient,
     policy: str,
     missing: tuple[AskedAndGraded, ...],
     order: str,
@@ -73,17 +72,14 @@ def look(
     level: float,
     seed: int,
 ) -> Looked:
-    """Look at the panel and the repeats; `coefficient` is computed between every two assessors.
-
-    papers: the paper of each query.
-    """
+    """Look at the panel and the repeats. papers: the paper of each query."""
     return Looked(
         diagnosed=Diagnosed(
             scale=panel.scale,
             level=level,
             policy=policy,
             missing=missing,
-            matrix=matrices.pairwise_matrix(panel, coefficient=coefficient, level=level),
+            matrix=matrices.pairwise_matrix(panel, level=level),
             against_final=matrices.against_final(panel, level=level),
             severities=matrices.severities(panel, level=level),
             diagnosis=diagnose(panel, level=level, seed=seed),

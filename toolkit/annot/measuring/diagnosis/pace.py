@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of, share
-from annot.base.stats.durations import fences, winsorised
-from annot.base.stats.medians import median_of_clusters
+from annot.base.stats.medians import fences, median_of_clusters, winsorised
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Interval, Share, Undefined, Value

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from annot.base.records import Qrel, ScoredDoc
-from annot.pools.pooling import CITED
+from annot.base.records import CITED, Qrel, ScoredDoc
 
 Error = Literal["irrelevant near the top", "relevant far down"]
 NEAR_TOP: Final = "irrelevant near the top"

@@ -1,26 +1,29 @@
 """Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
 
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the tests and count as one for the interval. The step-down maximum of t decides (`annot.base.stats.max_t`):
-its least p is the same for two runs and for twenty, and a small difference between two near copies is not hidden by
-large differences of others. Where differences are symmetric it names a false one in 2 to 6 of 100 studies; where runs
-differ in spread and are skewed in 4 to 8, with long tails in more (`benchmarks/comparison_power.py`). The p of Holm's
-correction, of the t test and of the randomised Tukey HSD are given next to it, for papers that report them.
+together in the tests and count as one for the interval. The step-down maximum of t decides
+(`annot.base.stats.significance`): its least p is the same for two runs and for twenty, and a small difference between
+two near copies is not hidden by large differences of others. Where differences are symmetric it names a false one in 2
+to 6 of 100 studies; where runs differ in spread and are skewed in 4 to 8, with long tails in more
+(`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of the randomised Tukey HSD are given
+next to it, for papers that report them.
+
+Where pools grew, `Restated` has the scores before each top-up beside those after it: what systems that came later do to
+figures that are known.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
-from annot.base.stats.max_t import MaxT, max_t_tests
-from annot.base.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
+from annot.base.stats.significance import MaxT, holm, max_t_tests, randomisation_tests, t_tests, tukey_tests
 from annot.base.stats.values import Interval, Undefined, Value
 
 ALPHA, POWER = 0.05, 0.8
@@ -172,3 +175,60 @@ def _detectable(differences: Array, decided: MaxT) -> float | None:
         return None
     error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
     return float(nctdtrinc(papers - 1, 1 - POWER, decided.critical) * error)
+
+
+Values = Mapping[str, Mapping[str, float]]
+"""By facet, then run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One run on one facet: before each top-up, the oldest first, and now."""
+
+    facet: str
+    run: str
+    values: tuple[float, ...]
+    """Fractions, 0..1."""
+    places: tuple[int, ...]
+    """By the score, from 1; equal scores have the better place."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToppedUp:
+    """One version of the pools that a system brought."""
+
+    version: int
+    """What came with it, or later, is left out of the scores before."""
+    method: str
+    pairs: int
+    """Judged pairs that are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """Every run under the grades that there were before each top-up, and under all."""
+
+    topups: tuple[ToppedUp, ...]
+    """The oldest first."""
+    convention: str
+    measure: str
+    scores: tuple[Score, ...]
+    """By facet, the best run of now first."""
+
+
+def restated_scores(before: Sequence[Values], now: Values) -> tuple[Score, ...]:
+    """The scores of the runs that were measured every time; before: one for each top-up."""
+    found = []
+    for facet in now:
+        states = [of.get(facet, {}) for of in (*before, now)]
+        runs = [run for run in states[-1] if all(run in of for of in states)]
+        found += [
+            Score(
+                facet,
+                run,
+                tuple(of[run] for of in states),
+                tuple(1 + sum(of[other] > of[run] for other in runs) for of in states),
+            )
+            for run in sorted(runs, key=lambda run: (-states[-1][run], run))
+        ]
+    return tuple(found)

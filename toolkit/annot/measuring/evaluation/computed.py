@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.ordering import as_trec_eval, round_score
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, as_trec_eval, round_score
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
-from annot.measuring.evaluation.gradings import Discount, Family, Graded, family_of, measured
+from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of
 
 Run = Mapping[str, Sequence[ScoredDoc]]
 """The submitted documents of each query, best first; higher scores are better."""
@@ -72,11 +71,11 @@ def _expected(
     others: list[str] = []
     for query_id, grades in graded.items():
         groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in ties[query_id])
-        tied = Tied(groups, tuple(grades.values()), relevant_from)
+        of_query = tied(groups, grades.values(), relevant_from)
         values: Values = {}
         for name in names:
             at = JUDGED_AT.fullmatch(name)
-            value = _judged(ties[query_id], grades, int(at[1])) if at else expected(convention, name, tied)
+            value = _judged(ties[query_id], grades, int(at[1])) if at else expected(convention, name, of_query)
             if value is None:
                 others += [name] * (name not in others)
             else:
@@ -110,7 +109,7 @@ def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
     """The judged share of the first k documents (of all where there are fewer; 0 where there are none)."""
     flags = tuple(tuple(int(doc.doc_id in grades) for doc in group) for group in ties)
     n = min(k, sum(map(len, flags)))
-    return float(Tied(flags, (), 1).hits()[:n].mean()) if n else 0.0
+    return float(tied(flags, (), 1).hits[0, :n].mean()) if n else 0.0
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> Ties:
@@ -121,81 +120,61 @@ def _ties(docs: Sequence[ScoredDoc]) -> Ties:
 
 
 @dataclass(frozen=True, slots=True)
-class Tied:
-    """One ranked list: the grades of the documents of each tie, best tie first, and those of all judged documents."""
+class Tied(Graded):
+    """One ranked list, B is 1, of documents that tie; gains and hits are their means over all orders."""
 
-    groups: tuple[tuple[int, ...], ...]
-    judged: tuple[int, ...]
-    relevant_from: int
+    sizes: tuple[int, ...]
+    """Of each tie, best first: `submitted` has them one after the other."""
 
+    @property
     def gains(self) -> Array:
-        """The mean gain at each rank."""
-        return _by_rank([np.array(group, dtype=np.float64) for group in self.groups])
+        return self._by_rank(self.submitted)
 
+    @property
     def hits(self) -> Array:
-        """The chance of a relevant document at each rank."""
-        return _by_rank([np.array(group) >= self.relevant_from for group in self.groups])
+        return self._by_rank(self.submitted >= self.relevant_from)
 
-    def relevant(self, family: Family) -> int:
-        """The relevant documents that recall is of: of the submitted list, or of all judged."""
-        grades = [grade for group in self.groups for grade in group] if family.of_submitted else self.judged
-        return sum(grade >= self.relevant_from for grade in grades)
+    def groups(self) -> Iterator[tuple[int, int]]:
+        """Of each tie, how many documents it has, and how many of them are relevant."""
+        ends = np.cumsum(self.sizes)
+        for size, end in zip(self.sizes, ends.tolist(), strict=True):
+            yield size, int((self.submitted[0, end - size : end] >= self.relevant_from).sum())
+
+    def _by_rank(self, values: npt.NDArray[Any]) -> Array:
+        tie = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.asarray((np.bincount(tie, values[0], len(self.sizes)) / self.sizes)[tie][None, :])
 
 
-def expected(convention: str, name: str, tied: Tied) -> float | None:
+def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> Tied:
+    """groups: the grades of the documents of each tie, best tie first. judged: those of all judged documents."""
+    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
+    return Tied(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, tuple(map(len, groups)))
+
+
+def expected(convention: str, name: str, ties: Tied) -> float | None:
     """The expected value of a measure of `annot.measuring.evaluation.gradings`; None for any other name."""
     found = family_of(convention, name)
     if found is None:
         return None
     family, k = found
-    return EXPECTED[family.kind](tied, family, k)
+    own = NOT_LINEAR.get(family.kind)
+    return float(COMPUTED[family.kind](ties, family, k)[0]) if own is None else own(ties, relevant_of(ties, family)[0])
 
 
-def _precision(tied: Tied, family: Family, k: int) -> float:
-    return float(tied.hits()[:k].sum()) / k
-
-
-def _recall(tied: Tied, family: Family, k: int) -> float:
-    relevant = tied.relevant(family)
-    return float(tied.hits()[:k].sum()) / relevant if relevant else 0.0
-
-
-def _r_precision(tied: Tied, family: Family, k: int) -> float:
-    relevant = tied.relevant(family)
-    return float(tied.hits()[:relevant].sum()) / relevant if relevant else 0.0
-
-
-def _ndcg(tied: Tied, family: Family, k: int) -> float:
-    gains = tied.gains()
-    ideal = np.sort(gains_of(tied) if family.of_submitted else np.array(tied.judged, dtype=np.float64))[::-1]
-    cut = family.cut(len(gains), k)
-    best = _dcg(ideal[: family.cut(len(ideal), k)], family.discount)
-    return _dcg(gains[:cut], family.discount) / best if best else 0.0
-
-
-def gains_of(tied: Tied) -> Array:
-    """The grades of the submitted documents, in any order."""
-    return np.array([grade for group in tied.groups for grade in group], dtype=np.float64)
-
-
-def _average_precision(tied: Tied, family: Family, k: int) -> float:
+def _average_precision(ties: Tied, relevant: float) -> float:
     """Given a relevant document at place i of its tie, each other there is relevant with chance (r - 1) / (m - 1)."""
     total, before, found = 0.0, 0, 0
-    for group in tied.groups:
-        m, r = len(group), sum(grade >= tied.relevant_from for grade in group)
+    for m, r in ties.groups():
         others = (r - 1) / (m - 1) if m > 1 else 0.0
         total += r / m * math.fsum((1 + found + (i - 1) * others) / (before + i) for i in range(1, m + 1)) if r else 0.0
         before, found = before + m, found + r
-    relevant = tied.relevant(family)
-    return total / relevant if relevant else 0.0
+    return float(total / relevant) if relevant else 0.0
 
 
-def _precision_at_last(tied: Tied, family: Family, k: int) -> float:
+def _precision_at_last(ties: Tied, relevant: float) -> float:
     """The last relevant document lies in the last tie that has one: at its place j in C(j - 1, r - 1) of C(m, r)."""
-    relevant = tied.relevant(family)
-    before = len(gains_of(tied))
-    for group in reversed(tied.groups):
-        m, r = len(group), sum(grade >= tied.relevant_from for grade in group)
+    before = sum(ties.sizes)
+    for m, r in reversed(list(ties.groups())):
         before -= m
         if r:
             orders = math.comb(m, r)
@@ -204,23 +183,8 @@ def _precision_at_last(tied: Tied, family: Family, k: int) -> float:
     return 0.0
 
 
-EXPECTED: dict[str, Callable[[Tied, Family, int], float]] = {
-    "RP@last": _precision_at_last,
-    "Rprec": _r_precision,
-    "P": _precision,
-    "R": _recall,
-    "NDCG": _ndcg,
-    "AP": _average_precision,
-}
-
-
-def _by_rank(groups: Sequence[npt.NDArray[np.generic]]) -> Array:
-    means = [np.full(len(group), group.mean()) for group in groups if len(group)]
-    return np.concatenate(means) if means else np.zeros(0)
-
-
-def _dcg(gains: Array, discount: Discount) -> float:
-    return float(gains @ discount(len(gains)))
+NOT_LINEAR: dict[str, Callable[[Tied, float], float]] = {"RP@last": _precision_at_last, "AP": _average_precision}
+"""What is not linear in the gains and hits at each rank."""
 
 
 def known_to_ir_measures(name: str) -> bool:

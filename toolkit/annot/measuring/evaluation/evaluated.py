@@ -12,10 +12,9 @@ from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, Ranking
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
-from annot.base.stats.rounding import rounding
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval, Undefined, rounding
 from annot.base.templating import counted
-from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, RunComparison, Verdict, compare_runs
+from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
 from annot.measuring.evaluation.measures import (
     Evaluation,
     chance_floor,
@@ -24,7 +23,6 @@ from annot.measuring.evaluation.measures import (
     single_assessor_ceiling,
 )
 from annot.measuring.evaluation.measures import evaluate as measure_run
-from annot.measuring.evaluation.restated import Restated
 from annot.measuring.folds import test_folds
 
 Values = Mapping[str, Mapping[str, float]]

@@ -36,32 +36,38 @@ class Graded:
     judged: Grades
     relevant_from: int
 
+    @property
+    def gains(self) -> Array:
+        """The gain at each rank, shape (B, n)."""
+        return self.submitted.astype(np.float64)
 
-def _hits(graded: Graded) -> Mask:
-    return graded.submitted >= graded.relevant_from
+    @property
+    def hits(self) -> Array:
+        """1 at the rank of a relevant document, shape (B, n)."""
+        return (self.submitted >= self.relevant_from).astype(np.float64)
 
 
 def _top(graded: Graded, k: int) -> Array:
-    return np.asarray(_hits(graded)[:, :k].sum(axis=1), dtype=np.float64)
+    return np.asarray(graded.hits[:, :k].sum(axis=1))
 
 
-def _of(graded: Graded, family: Family) -> Array:
+def relevant_of(graded: Graded, family: Family) -> Array:
     """Relevant documents of the submitted list or among the judged, shape (B,)."""
     grades = graded.submitted if family.of_submitted else graded.judged
     return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
 
 
 def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
-    hits, found = _hits(graded), _of(graded, family)
+    hits, found = graded.hits, relevant_of(graded, family)
     n = hits.shape[1]
     last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
     return _ratio(found, last.astype(np.float64), where=found > 0)
 
 
 def _r_precision(graded: Graded, family: Family, k: int) -> Array:
-    hits, relevant = _hits(graded), _of(graded, family)
+    hits, relevant = graded.hits, relevant_of(graded, family)
     within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
-    return _ratio((hits & within).sum(axis=1).astype(np.float64), relevant, where=relevant > 0)
+    return _ratio((hits * within).sum(axis=1), relevant, where=relevant > 0)
 
 
 def _precision(graded: Graded, family: Family, k: int) -> Array:
@@ -69,24 +75,25 @@ def _precision(graded: Graded, family: Family, k: int) -> Array:
 
 
 def _recall(graded: Graded, family: Family, k: int) -> Array:
-    relevant = _of(graded, family)
+    relevant = relevant_of(graded, family)
     return _ratio(_top(graded, k), relevant, where=relevant > 0)
 
 
 def _average_precision(graded: Graded, family: Family, k: int) -> Array:
-    hits, relevant = _hits(graded), _of(graded, family)
+    hits, relevant = graded.hits, relevant_of(graded, family)
     precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
     return _ratio((precision * hits).sum(axis=1), relevant, where=relevant > 0)
 
 
 def _ndcg(graded: Graded, family: Family, k: int) -> Array:
-    ideal = _best_first(graded.submitted if family.of_submitted else graded.judged)
-    return _ratio(_dcg(graded.submitted, family, k), _dcg(ideal, family, k), where=_dcg(ideal, family, k) > 0)
+    grades = graded.submitted if family.of_submitted else graded.judged
+    best = _dcg(np.sort(grades, axis=1)[:, ::-1], family, k)
+    return _ratio(_dcg(graded.gains, family, k), best, where=best > 0)
 
 
-def _dcg(grades: Grades, family: Family, k: int) -> Array:
-    cut = family.cut(grades.shape[1], k)
-    return np.asarray(grades[:, :cut] @ family.discount(cut), dtype=np.float64)
+def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
+    cut = family.cut(gains.shape[1], k)
+    return np.asarray(gains[:, :cut] @ family.discount(cut), dtype=np.float64)
 
 
 def _of_csfcube(n: int) -> Array:
@@ -96,10 +103,6 @@ def _of_csfcube(n: int) -> Array:
 
 def _of_trec(n: int) -> Array:
     return np.asarray(1 / np.log2(np.arange(2, n + 2)))
-
-
-def _best_first(grades: Grades) -> Grades:
-    return np.sort(grades, axis=1)[:, ::-1]
 
 
 def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
@@ -145,7 +148,7 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
 }
 """The measures that are computed here, by convention."""
 
-_COMPUTED: dict[str, Callable[[Graded, Family, int], Array]] = {
+COMPUTED: dict[str, Callable[[Graded, Family, int], Array]] = {
     "RP@last": _precision_at_last,
     "Rprec": _r_precision,
     "P": _precision,
@@ -172,7 +175,7 @@ def measured(convention: str, name: str, graded: Graded) -> Array:
     if found is None:
         raise KeyError(name)
     family, k = found
-    return _COMPUTED[family.kind](graded, family, k)
+    return COMPUTED[family.kind](graded, family, k)
 
 
 MEASURES: dict[str, tuple[str, ...]] = {

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError
 from annot.base.judged import counted
-from annot.base.ordering import ranked
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.names import check_name
+from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
     Run,
@@ -66,8 +66,6 @@ class QueryMeasures:
 class Evaluation:
     """One run, or one order of the pool, in one convention."""
 
-    convention: str
-    relevant_from: int
     queries: tuple[QueryMeasures, ...]
     """All queries of the qrels, by id."""
     mean: dict[str, float]
@@ -76,8 +74,6 @@ class Evaluation:
     """Queries of the qrels of which the run has no document: 0 in the mean."""
     without_relevant: tuple[str, ...]
     """Queries of the qrels without a relevant document."""
-    not_in_qrels: tuple[str, ...]
-    """Queries of the run without qrels: left out."""
 
 
 def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
@@ -117,7 +113,7 @@ def evaluate(
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
-    _check_convention(convention)
+    check_name(convention, CONVENTIONS, what="convention")
     graded = _by_query(qrels)
     _check(run)
     known = {query_id: run.get(query_id, ()) for query_id in graded}
@@ -130,13 +126,10 @@ def evaluate(
         for query_id, grades in graded.items()
     )
     return Evaluation(
-        convention=convention,
-        relevant_from=relevant_from,
         queries=queries,
         mean=_mean([query.values for query in queries]),
         not_submitted=tuple(query.query_id for query in queries if not query.submitted),
         without_relevant=tuple(query.query_id for query in queries if not query.relevant),
-        not_in_qrels=tuple(sorted(set(run) - set(graded))),
     )
 
 
@@ -145,7 +138,7 @@ def chance_floor(
 ) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    _check_convention(convention)
+    check_name(convention, CONVENTIONS, what="convention")
     names = columns(convention, measures)
     return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
 
@@ -199,11 +192,6 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     if not graded:
         raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
     return graded
-
-
-def _check_convention(convention: str) -> None:
-    if convention not in CONVENTIONS:
-        raise InputError(f"convention {convention!r}: no such convention", hint=f"one of {', '.join(CONVENTIONS)}")
 
 
 def _check(run: Run) -> None:

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.base.errors import UndefinedStatistic
 from annot.base.records import Qrel
-from annot.base.stats.arrays import Array
-from annot.base.stats.rounding import rounding
 from annot.base.stats.significance import tau_ap, tau_b_of_rows
-from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.base.stats.values import Undefined, Value, rounding
+from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.evaluation.comparisons import RunComparison
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
@@ -137,15 +134,8 @@ def _topics(
         )
         both = sorted(of_a.keys() & of_b.keys())
         ratings = np.array([[of[doc_id] for doc_id in both] for of in (of_a, of_b)], dtype=np.float64)
-        kappa, alpha = (_coefficient(name, ratings, grades) for name in AGREEMENT)
+        kappa, alpha = (value_of(name, ratings, grades) for name in AGREEMENT)
         yield TopicAgreement(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
-
-
-def _coefficient(name: str, ratings: Array, grades: tuple[int, ...]) -> Value:
-    try:
-        return float(COEFFICIENTS[name](ratings, grades))
-    except UndefinedStatistic as reason:
-        return Undefined(str(reason))
 
 
 def _changed(by_a: Iterable[RunComparison], by_b: Iterable[RunComparison], facet: str) -> Iterable[ChangedSides]:

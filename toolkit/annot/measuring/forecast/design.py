@@ -13,9 +13,8 @@ from annot.base.judged import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import clusters_of, plural
-from annot.base.stats.rounding import rounding
 from annot.base.stats.seeding import generator
-from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.forecast.hours import (
     HOUR,
     Rules,

@@ -13,9 +13,8 @@ from annot.base.errors import InputError
 from annot.base.judged import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array
-from annot.base.stats.rounding import rounding
 from annot.base.stats.seeding import generator
-from annot.base.stats.values import Estimate, Finish, Undefined, Value
+from annot.base.stats.values import Estimate, Finish, Undefined, Value, rounding
 from annot.measuring.forecast.hours import (
     HOUR,
     NO_TIMES,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.records import Pool, Qrel, Ranking
-from annot.base.stats.rounding import rounding
+from annot.base.stats.values import rounding
 from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
 from annot.measuring.reusability.reductions import Halves, Reduction, Score, ranked_runs, reductions, split_halves
 

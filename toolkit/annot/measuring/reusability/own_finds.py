@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.base.records import Pool, Qrel, Ranking, ScoredDoc
+from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.reusability.reductions import Score
-from annot.pools.pooling import CITED, as_of, draw, extended
+from annot.pools.pooling import as_of, draw, extended
 
 MOST_PAPERS = 1000
 """No study is advised to have more query papers."""

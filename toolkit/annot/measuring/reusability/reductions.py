@@ -16,9 +16,8 @@ import numpy as np
 from annot.base.records import Pool, Qrel
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import parts_of_mean
-from annot.base.stats.max_t import max_t_tests
 from annot.base.stats.seeding import generator
-from annot.base.stats.significance import tau_b_of_rows
+from annot.base.stats.significance import max_t_tests, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
 
 Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]

@@ -13,8 +13,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from annot.base.errors import Faults
 from annot.base.names import near
-from annot.formats.faults import Faults
 from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
 
 RATINGS = range(1, 6)

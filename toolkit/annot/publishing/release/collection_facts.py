@@ -12,24 +12,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.base.records import Source
+from annot.base.records import CITED, Source
 from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
-from annot.formats.cleaned import CleanedCounts, counts_of
+from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.agreement.summaries import AgreementTable, Summary
-from annot.pools.pool_origins import PoolOrigins
-from annot.pools.pooling import CITED, as_of, versions_of
+from annot.pools.pool_facts import PoolOrigins
+from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.publishing.report.reasons import summaries_of
-from annot.publishing.report.words import sentence, sentences, without
+from annot.publishing.report.tables import without
+from annot.publishing.report.words import sentence, sentences
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
 from annot.study import guidelines

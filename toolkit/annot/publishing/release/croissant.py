@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files as packaged
 from typing import Any
 
-from annot.formats.beir import BeirFiles
-from annot.formats.irds import dataset_id
+from annot.formats.beir import BeirFiles, dataset_id
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import fill
 from annot.publishing.release.questions import Answers, answered

@@ -76,7 +76,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         ),
         "unjudgeable": _unjudgeable(outcome),
         **_returned(outcome),
-        "unexplained": unexplained_of(outcome.adjudications, outcome.standing),
+        "unexplained": unexplained_of(outcome.adjudications, outcome.current),
         "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
     }
 

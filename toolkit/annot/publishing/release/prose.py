@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.templating import Exact, render
-from annot.formats.beir import SPLIT, BeirFiles
-from annot.formats.irds import dataset_id, module_name
+from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
 

@@ -11,9 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError
 from annot.base.names import near
-from annot.formats.faults import Faults
 from annot.publishing.report.words import sentences
 from annot.study.made import ANSWERS_FILE
 from annot.study.workspace import Workspace, given_text, write_file

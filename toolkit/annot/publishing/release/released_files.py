@@ -16,12 +16,10 @@ from annot.base.errors import InputError
 from annot.base.names import file_name
 from annot.base.records import Paper, Source
 from annot.base.templating import render
-from annot.formats.beir import beir_paths, write_beir
+from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
-from annot.formats.irds import module_name, write_irds
-from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
-from annot.formats.query_papers import QUERY_PAPERS_FILE, write_query_papers
-from annot.formats.trec import write_qrels
+from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
+from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels, write_query_papers
 from annot.judging.own_words import OwnWords
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
@@ -165,7 +163,7 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
 
 
 def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """What the papers with a pool cite, as `annot citations add` reads it; no file where they cite nothing."""
+    """What the papers with a pool cite, as `annot import --as citations` reads it; no file where they cite nothing."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
     return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
 

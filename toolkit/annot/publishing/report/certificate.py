@@ -8,7 +8,7 @@ from annot.measuring.reusability.certificate import JUDGED, Certificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
 from annot.measuring.reusability.reductions import Reduction, Swaps
 from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, number
-from annot.publishing.report.document import Answer, Document, Section, Table
+from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import sentence, sentences
 
@@ -21,7 +21,7 @@ def certificate_page(found: Certificate, *, title: str, notice: str | None) -> D
         title=sentence("reusability.title", title=title),
         subtitle="",
         notice=notice,
-        answers=(Answer("Reusability", verdict, sentences("reusability.reasons", **values)),),
+        answers=(Reply("Reusability", verdict, sentences("reusability.reasons", **values)),),
         body=tuple(_sections(found)),
     )
 
@@ -35,9 +35,9 @@ def terminal(found: Certificate) -> tuple[str, list[Table]]:
     return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
 
 
-def _sections(found: Certificate) -> Iterator[Section]:
+def _sections(found: Certificate) -> Iterator[Chapter]:
     values = _values(found)
-    yield Section(
+    yield Chapter(
         "losses",
         "What each method alone found",
         sentences("reusability.losses", **values),
@@ -59,9 +59,9 @@ def _sections(found: Certificate) -> Iterator[Section]:
         caption="reusability.unjudged_table",
         command=COMMAND,
     )
-    yield Section("unjudged", "What is not judged", sentences("reusability.unjudged", **values), (runs,))
+    yield Chapter("unjudged", "What is not judged", sentences("reusability.unjudged", **values), (runs,))
     halves = (_halves(found.halves.swaps),) if found.halves else ()
-    yield Section("halves", "Half of the queries", sentences("reusability.halves", **values), halves)
+    yield Chapter("halves", "Half of the queries", sentences("reusability.halves", **values), halves)
 
 
 def _losses(found: Certificate) -> Table:
@@ -101,7 +101,7 @@ def _halves(swaps: Sequence[Swaps]) -> Table:
     )
 
 
-def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[str, object]) -> Section:
+def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[str, object]) -> Chapter:
     changed = [
         (row.name, change)
         for row in rows
@@ -144,7 +144,7 @@ def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[
                 command=COMMAND,
             )
         )
-    return Section(name, heading, sentences(f"reusability.{name}", **values), tuple(blocks))
+    return Chapter(name, heading, sentences(f"reusability.{name}", **values), tuple(blocks))
 
 
 COMMAND = "annot reusability"

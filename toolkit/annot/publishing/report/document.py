@@ -74,8 +74,8 @@ class SideBySide:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the report under its heading."""
+class Chapter:
+    """A chapter of the report under its heading."""
 
     anchor: str
     title: str
@@ -91,7 +91,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """One question of the first screen: the verdict, and what it follows from."""
 
     question: str
@@ -111,8 +111,8 @@ class Document:
     """Empty where the answers say it."""
     notice: str | None = None
     """What a reader must know before believing any number in it."""
-    answers: tuple[Answer, ...] = ()
-    body: tuple[Section, ...] = ()
-    appendix: tuple[Section, ...] = ()
+    answers: tuple[Reply, ...] = ()
+    body: tuple[Chapter, ...] = ()
+    appendix: tuple[Chapter, ...] = ()
     chain: tuple[tuple[str, str], ...] = ()
     """(file, SHA-256) of what the report was made from, corpus first."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from annot.base.templating import render
 from annot.publishing.report.cells import parts, text
-from annot.publishing.report.document import Document, Section, Table
+from annot.publishing.report.document import Chapter, Document, Table
 
 LONGEST_FLOAT = 30
 """Lines of a table that surely stand on one page; more become a `longtable`."""
@@ -118,7 +118,7 @@ def latex(document: Document) -> str:
     return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
 
 
-def _set(section: Section, precise: bool) -> list[TableAsSet]:
+def _set(section: Chapter, precise: bool) -> list[TableAsSet]:
     """The tables of a section."""
     return [
         _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)

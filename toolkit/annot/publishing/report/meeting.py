@@ -9,7 +9,7 @@ from annot.base.records import Paper
 from annot.judging.meeting import DifferingPair, Meeting
 from annot.measuring.agreement.summaries import GroupAgreement
 from annot.publishing.report.cells import Number, coefficient, number
-from annot.publishing.report.document import Abstract, Document, Section, SideBySide, Table
+from annot.publishing.report.document import Abstract, Chapter, Document, SideBySide, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import listed, sentence, sentences
 
@@ -102,7 +102,7 @@ def meeting_page(
         subtitle=sentence("meeting.subtitle", meeting=meeting),
         notice=sentence("meeting.notice"),
         body=tuple(
-            Section(
+            Chapter(
                 *(name, heading, sentences(f"meeting.{name}", **values)),
                 (
                     *((tables[name],) if tables[name].rows else ()),

@@ -33,7 +33,7 @@ NOTHING = PersonByDay((), 0, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatusWords:
     """What `annot status` says of the study besides its counts."""
 
     next: str
@@ -60,7 +60,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PairState:
     """How many of the planned pairs are in one state."""
 
     kind: str
@@ -72,7 +72,7 @@ def page(
     snapshot: Snapshot,
     look: Look | None,
     days: ByDay,
-    said: Said,
+    said: StatusWords,
     *,
     now: datetime,
     every: float,
@@ -124,19 +124,19 @@ def page(
     )
 
 
-def parts_of(outcome: Outcome) -> tuple[Part, ...]:
+def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
     """The planned pairs by how far they are; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
     agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
     short = set(outcome.short)
     found = (
-        Part("agreed", "agreed", len(agreed)),
-        Part("settled", "settled by an adjudicator", len(settled)),
-        Part("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
-        Part("open", "in dispute, open", len(outcome.open)),
-        Part("waiting", "returned, waiting for the answer", len(outcome.waiting)),
-        Part("short", "lack an assessor", len(short)),
-        Part("incomplete", "still to be judged", len(set(outcome.incomplete) - short)),
+        PairState("agreed", "agreed", len(agreed)),
+        PairState("settled", "settled by an adjudicator", len(settled)),
+        PairState("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
+        PairState("open", "in dispute, open", len(outcome.open)),
+        PairState("waiting", "returned, waiting for the answer", len(outcome.waiting)),
+        PairState("short", "lack an assessor", len(short)),
+        PairState("incomplete", "still to be judged", len(set(outcome.incomplete) - short)),
     )
     return tuple(part for part in found if part.n)
 

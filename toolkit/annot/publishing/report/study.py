@@ -20,7 +20,7 @@ from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.restated import with_restated
-from annot.pools.pool_origins import PoolOrigins, origins_of
+from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.store import papers
 from annot.study.outcome import Outcome

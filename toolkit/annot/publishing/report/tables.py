@@ -36,6 +36,14 @@ class Column(Generic[Row]):
         return self.heading.lower().replace(" ", "_") if self.name is None else self.name
 
 
+@dataclass(frozen=True)
+class Columns(Generic[Row]):
+    """The columns of a table that stands alone in the terminal."""
+
+    names: Sequence[Column[Row]]
+    numbers: Sequence[Column[Row]] = ()
+
+
 def each(
     keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str
 ) -> list[Column[Row]]:
@@ -82,6 +90,18 @@ def table(
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[at].field: row[at] for at in kept} for row in made),
     )
+
+
+def data_of(found: Table) -> dict[str, object]:
+    """The table as JSON carries it: figures not rounded, with their intervals."""
+    rows = [
+        {
+            name: {"value": cell.raw, "interval": cell.interval} if isinstance(cell, Number) else cell
+            for name, cell in record.items()
+        }
+        for record in found.records
+    ]
+    return {"name": found.name, "caption": found.caption, "notes": found.notes, "rows": rows}
 
 
 def without(lacking: Iterable[tuple[str, object]]) -> tuple[str, ...]:

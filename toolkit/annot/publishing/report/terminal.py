@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import textwrap
@@ -10,10 +11,11 @@ from typing import Any
 
 from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
-from annot.publishing.report import cells
+from annot.publishing.report import cells, commands
 from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.document import Table
-from annot.publishing.report.words import sentences, table
+from annot.publishing.report.tables import Columns, Row, table
+from annot.publishing.report.words import sentences
 
 UNLIMITED = 10_000
 """Columns, where the output goes into a file or another program."""
@@ -27,12 +29,10 @@ LONGEST_LINE = 100
 """Columns of a sentence, however wide the terminal is."""
 _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 
-_Lines = list[str]
 
-
-def printed(block: str, rows: Iterable[object], /, **values: Any) -> str:
-    """The table `section.key` as text for the terminal; "" where it has no row."""
-    return table_text(table(block, rows, **values))
+def printed(columns: Columns[Row], rows: Iterable[Row]) -> str:
+    """The table as text for the terminal; "" where it has no row."""
+    return table_text(table("", rows, columns.names, columns.numbers))
 
 
 def aligned(rows: Sequence[tuple[str, object]]) -> str:
@@ -55,15 +55,16 @@ def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
     return "\n".join(sentences("commands.estimates_without", why=list(why.items())))
 
 
-def told(name: str, **values: Any) -> str:
-    """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
+def rendered(name: str, **values: Any) -> str:
+    """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures.
+
+    `tables` are the columns of `commands`.
+    """
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
-    figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
-    words: dict[str, Any] = {
-        **{"aligned": aligned, "bar": bar, "sentences": sentences, "share_done": share_done, "table": printed},
-        **{"without_interval": without_interval, "wrapped": wrapped},
-    }
-    return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")
+    functions = [aligned, bar, sentences, share_done, without_interval, wrapped]
+    words = {one.__name__: one for one in (*functions, cells.estimate, cells.date, cells.coefficient)}
+    known = {**words, **kinds, "number": cells.number, "table": printed, "tables": commands, **values}
+    return render(f"{name}.txt.j2", known, overrides=None).rstrip("\n")
 
 
 def table_text(table: Table) -> str:
@@ -96,27 +97,37 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     if not cells:
         return ""
     right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
-    whole = [[[text(cell, precise=False)] for cell in row] for row in cells]
-    if _across(headings, whole) <= columns:
-        return _lines([[heading] for heading in headings], whole, right)
-    split = [[[part for part in parts(cell, precise=False) if part] or [""] for cell in row] for row in cells]
-    heads = [
-        _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
-        for at, one in enumerate(headings)
-    ]
-    over = _across([max(head, key=len) for head in heads], split) - columns
-    for at in sorted(range(len(headings)), key=lambda at: -_widest(split, at)):
+    lines = [list(headings), *([text(cell, precise=False) for cell in row] for row in cells)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    if _across(widths) <= columns:
+        lines.insert(1, ["-" * wide for wide in widths])
+        return "\n".join("  ".join(map(_padded, line, widths, right)).rstrip() for line in lines)
+    blocks = "\n\n".join(
+        _drawn(list(zip(headings, line, strict=True)), _of_block(headings, columns)) for line in lines[1:]
+    )
+    if columns < NARROWEST:
+        return blocks
+    lines[1:] = [["\n".join(part for part in parts(cell, precise=False) if part) for cell in row] for row in cells]
+    widths = [_width(column, is_number) for column, is_number in zip(zip(*lines, strict=True), right, strict=True)]
+    for at in sorted(range(len(widths)), key=lambda at: -widths[at]):
+        over = _across(widths) - columns
         if over > 0 and not right[at]:
-            now = max(_widest(split, at), *map(len, heads[at]))
-            words = [line for row in split for line in row[at]] + [headings[at]]
-            least = max(LEAST, now - over, *(_longest_word(word) for word in words))
-            for row in split:
-                row[at] = [line for one in row[at] for line in _folded(one, least)]
-            heads[at] = _folded(headings[at], max(least, _widest(split, at)))
-            over -= now - max(_widest(split, at), *map(len, heads[at]))
-    if over <= 0 and columns >= NARROWEST:
-        return _lines(heads, split, right)
-    return _stacked(heads, split, right, columns) or "\n\n".join(_block(headings, row, columns) for row in whole)
+            longest = max((len(word) for line in lines for word in line[at].split()), default=0)
+            widths[at] = min(widths[at], max(LEAST, longest, widths[at] - over))
+    lead = right.index(True) if True in right else len(right)
+    stacks = [list(range(lead))]
+    for at in range(lead, len(widths)):
+        if len(stacks[-1]) > lead and _across([widths[one] for one in (*stacks[-1], at)]) > columns:
+            stacks.append(list(range(lead)))
+        stacks[-1].append(at)
+    if any(_across([widths[at] for at in stack]) > columns for stack in stacks) or (len(stacks) > 1 and not lead):
+        return blocks
+    return "\n\n".join(
+        _drawn(
+            [[line[at] for at in stack] for line in lines], [widths[at] for at in stack], [right[at] for at in stack]
+        )
+        for stack in stacks
+    )
 
 
 def share_done(part: int, whole: int) -> str:
@@ -149,73 +160,48 @@ def _cell(cell: object) -> object:
     return "" if cell is None else without_minus_zero(str(cell))
 
 
-def _folded(text: str, width: int) -> _Lines:
-    return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
+def _drawn(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool] = ()) -> str:
+    """Lines in columns of these widths, as rich wraps them; with `right`, the first of them are the headings."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    for wide, is_number in zip(widths, right or [False] * len(widths), strict=True):
+        grid.add_column(width=wide, justify="right" if is_number else "left", overflow="fold")
+    body = lines[1:] if right else lines
+    taller = any("\n" in cell or len(cell) > widths[at] for line in body for at, cell in enumerate(line))
+    if right:
+        grid.add_row(*map(Text, lines[0]))
+        grid.add_row(*("-" * wide for wide in widths))
+    for at, line in enumerate(body):
+        if at and taller and right:
+            grid.add_row("")
+        grid.add_row(*map(Text, line))
+    console = Console(file=io.StringIO(), width=_across(widths), color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
-def _longest_word(text: str) -> int:
-    return max(map(len, text.split()), default=0)
+def _across(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _widest(rows: Sequence[Sequence[_Lines]], at: int) -> int:
-    return max(len(line) for row in rows for line in row[at])
+def _padded(cell: str, wide: int, to_right: bool) -> str:
+    return cell.rjust(wide) if to_right else cell.ljust(wide)
 
 
-def _across(headings: Sequence[str], rows: Sequence[Sequence[_Lines]]) -> int:
-    return sum(max(len(one), _widest(rows, at)) + 2 for at, one in enumerate(headings)) - 2
+def _width(column: Sequence[str], is_number: bool) -> int:
+    """Of the widest line; the heading of numbers may be wrapped."""
+    heading, *cells = column
+    lines = [line for cell in cells for line in cell.split("\n")]
+    return max(map(len, (*lines, *(heading.split() if is_number else [heading]))))
 
 
-def _stacked(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool], columns: int) -> str:
-    """As many columns of numbers as fit, then the next below them; "" where names leave no room."""
-    widths = [max(_widest(rows, at), *map(len, one)) + 2 for at, one in enumerate(heads)]
-    lead = right.index(True) if True in right else len(right)
-    room = columns + 2 - sum(widths[:lead])
-    if not lead or lead == len(right) or columns < NARROWEST or max(widths[lead:]) > room:
-        return ""
-    stacks: list[list[int]] = []
-    left = 0
-    for at in range(lead, len(widths)):
-        if widths[at] > left:
-            stacks.append(list(range(lead)))
-            left = room
-        stacks[-1].append(at)
-        left -= widths[at]
-    return "\n\n".join(
-        _lines([heads[at] for at in part], [[row[at] for at in part] for row in rows], [right[at] for at in part])
-        for part in stacks
-    )
-
-
-def _lines(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool]) -> str:
-    widths = [max(_widest(rows, at), *map(len, one)) for at, one in enumerate(heads)]
-    taller = any(len(cell) > 1 for row in rows for cell in row)
-
-    def lines(row: Sequence[_Lines]) -> Iterable[str]:
-        for line in range(max(map(len, row))):
-            parts = [cell[line] if line < len(cell) else "" for cell in row]
-            padded = (
-                part.rjust(width) if to_right else part.ljust(width)
-                for part, width, to_right in zip(parts, widths, right, strict=True)
-            )
-            yield "  ".join(padded).rstrip()
-
-    found = [*lines(heads), "  ".join("-" * width for width in widths)]
-    for at, row in enumerate(rows):
-        found += [""] if taller and at else []
-        found += lines(row)
-    return "\n".join(found)
-
-
-def _block(headings: Sequence[str], row: Sequence[_Lines], columns: int) -> str:
-    """A row as lines of `heading  value`."""
+def _of_block(headings: Sequence[str], columns: int) -> tuple[int, int]:
     name = min(max(map(len, headings)), columns // 2)
-    found = []
-    for heading, (cell,) in zip(headings, row, strict=True):
-        heads, values = _folded(heading, name), _folded(cell, columns - name - 2)
-        for at in range(max(len(heads), len(values))):
-            parts = heads[at] if at < len(heads) else "", values[at] if at < len(values) else ""
-            found.append(f"{parts[0].ljust(name)}  {parts[1]}".rstrip())
-    return "\n".join(found)
+    return name, columns - name - 2
 
 
 def _is_number(cell: object) -> bool:

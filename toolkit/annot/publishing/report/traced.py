@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.base.records import Addition, Draw, Returned
-from annot.publishing.report.terminal import printed, told
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import printed, rendered
 
 Standing = Literal["agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned"]
 
@@ -53,7 +54,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GivenAnswer:
     """One revision of what one person said, judging or adjudicating."""
 
     person: str
@@ -129,7 +130,7 @@ class Trace:
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
-    said: tuple[Said, ...]
+    said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
     standing: Standing
@@ -142,8 +143,37 @@ class Trace:
     runs: tuple[InRun, ...]
 
 
+def _counts(one: GivenAnswer) -> str:
+    if one.counts:
+        return "as a repeat" if one.repeat else "yes"
+    return "; ".join(one.flags) or "superseded"
+
+
+ANSWERS = Columns[GivenAnswer](
+    [
+        Column("given at", lambda one: one.at or "-"),
+        Column("person", lambda one: one.person),
+        Column("role", lambda one: one.role),
+        Column("revision", lambda one: one.revision),
+        Column("grade", lambda one: "none" if one.grade is None else one.grade),
+        Column("seconds", lambda one: "-" if one.lead_time is None else f"{one.lead_time:.1f}"),
+        Column("counts", _counts),
+        Column("source", lambda one: f"{one.source} {one.annotation}".strip()),
+        Column("remarks", lambda one: "; ".join(filter(None, (one.cannot_judge, one.reason, one.comment)))),
+    ]
+)
+RUNS = Columns[InRun](
+    [
+        Column("run", lambda one: one.tag),
+        Column("rank", lambda one: "left out" if one.rank is None else one.rank),
+        Column("score", lambda one: "" if one.score is None else f"{one.score:.6g}"),
+        Column("documents ranked", lambda one: one.of),
+    ]
+)
+
+
 def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
     judges = [person for person, round in trace.sent_to if round == "judge"]
-    answers, runs = printed("trace.answers", trace.said), printed("trace.runs", trace.runs)
-    return told("trace", trace=trace, judges=judges, answers=answers, runs=runs)
+    answers, runs = printed(ANSWERS, trace.said), printed(RUNS, trace.runs)
+    return rendered("trace", trace=trace, judges=judges, answers=answers, runs=runs)

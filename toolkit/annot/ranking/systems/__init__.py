@@ -21,7 +21,7 @@ USUAL = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 
 
 def systems_of(names: Sequence[str], *, vectors: Path | None, weights: Path | None) -> tuple[System, ...]:
-    """The systems of these names: registered ones, and what lies under the name in a study's folders.
+    """The systems of these names: registered ones, and what a study's folders hold under the name.
 
     vectors, weights: these folders; None where there is none. Raises InputError with the near name.
     """

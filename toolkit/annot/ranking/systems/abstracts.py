@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import ScoredDoc
+from annot.base.records import ScoredDoc, ranked
 from annot.base.stats.arrays import Matrix
 from annot.ranking import dense
 from annot.ranking.methods import EMPTY_SCORE
@@ -23,9 +22,8 @@ from annot.ranking.vectors import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AbstractSystem(System):
-    """Its vectors come from a folder, or from these weights; None where a folder is all there is."""
+    """Its vectors come from a folder, or from its weights; without weights a folder is all there is."""
 
-    weights: EncoderWeights | None
     lacks: str = ""
     """What the weights lack of the system as published; empty where they lack nothing."""
 

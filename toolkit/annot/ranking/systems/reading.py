@@ -33,7 +33,7 @@ class Loaded(NamedTuple):
 
 
 class InContext(NamedTuple):
-    """The tokens of title, separator and abstract, and where each sentence stands in them."""
+    """The tokens of title, separator and abstract, and the place of each sentence among them."""
 
     tokens: list[int]
     spans: list[range]

@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.ordering import ranked
-from annot.base.records import Qrel, Query, Ranking, ScoredDoc
+from annot.base.records import Qrel, Query, Ranking, ScoredDoc, ranked
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Matrix
 from annot.ranking.methods import LSA
@@ -74,8 +73,8 @@ class SciSearchSystem(System):
             return RankedPools(found, {**facts, "demonstration": DEMONSTRATION})
         folds, drawn = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        found, taken = honest(features, queries, judged, documents, level=grades.level, folds=folds, **learning)
-        return RankedPools(found, {**facts, "features": taken, "folds": folds, "drawn": drawn})
+        found, chosen = honest(features, queries, judged, documents, level=grades.level, folds=folds, **learning)
+        return RankedPools(found, {**facts, "features": chosen, "folds": folds, "drawn": drawn})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """What its features need."""
@@ -84,7 +83,7 @@ class SciSearchSystem(System):
 
 def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
     needs = f"{'torch, grades, and ' if loss else ''}the features that annot.toml names"
-    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, loss, protocol)
+    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss, protocol)
 
 
 SYSTEMS = (
@@ -137,12 +136,12 @@ def honest(
 ) -> tuple[dict[str, Ranking], dict[str, str]]:
     """Rank each fold by a network that was trained on the others, one for each facet.
 
-    features: where there are several, the one is taken that ranks the watched training queries best by `level`. folds:
+    features: of several the one is chosen that ranks the watched training queries best by `level`. folds:
     query ids.
-    Returns the rankings and, for each fold and facet, the features that were taken.
+    Returns the rankings and, for each fold and facet, the chosen features.
     """
     rankings: dict[str, Ranking] = {}
-    taken: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
             learned = [one.query_id for one in learned_from(queries, fold, facet)]
@@ -158,9 +157,9 @@ def honest(
                 if best is None or reached > best[0]:
                     best = reached, one, score
             assert best is not None, "there are features"
-            taken[f"fold{number} {facet}"] = best[1].name
+            chosen[f"fold{number} {facet}"] = best[1].name
             rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
-    return rankings, taken
+    return rankings, chosen
 
 
 def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:

@@ -17,8 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from annot.base.ordering import ranked
-from annot.base.records import Ranking, ScoredDoc
+from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.base.stats.arrays import Array, Integers, Matrix
 from annot.formats.matches import Match
 from annot.ranking.methods import EMPTY_SCORE

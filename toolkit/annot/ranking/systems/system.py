@@ -15,6 +15,7 @@ from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Matrix
 from annot.formats.matches import Matches
 from annot.ranking.systems.inputs import Features, PooledQuery, SystemInputs
+from annot.ranking.systems.weights import EncoderWeights
 
 Family = Literal["terms", "sentences", "abstracts", "aspire", "scisearch"]
 
@@ -53,7 +54,9 @@ class System(ABC):
     candidate: str
     """What it sees of a candidate."""
     needs: str
-    """What has to be there beside the corpus; empty where nothing has."""
+    """What has to be there besides the corpus; empty if nothing has."""
+    weights: EncoderWeights | None
+    """Those of its encoder, if it has one."""
 
     @abstractmethod
     def rank(self, inputs: SystemInputs) -> RankedPools:

@@ -46,7 +46,7 @@ class TermSystem(System):
     def features(self, inputs: SystemInputs) -> Features:
         """Of LSA: the decomposition's rows, and the queries folded in."""
         if self.baseline != LSA:
-            # A dataclass with slots is made anew, and super() does not know it.
+            # A dataclass with slots is made again, and super() does not know it.
             return System.features(self, inputs)
         given, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
         return features_of(
@@ -61,7 +61,7 @@ def _system(name: str, *, whole: bool) -> TermSystem:
     source = "Deerwester et al. 1990" if name == LSA else CSFCUBE
     needs = "word vectors, trained on the corpus" if BASELINES[name].needs.averages else ""
     called = name.replace("fabs_", WHOLE) if whole else name
-    return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, name, whole)
+    return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, None, name, whole)
 
 
 SYSTEMS = (

@@ -24,7 +24,7 @@ class EncoderWeights:
 
     name: str
     hub: str | None
-    """None where nobody published them."""
+    """None if they were never published."""
     reading: Reading
 
     @property
@@ -33,7 +33,7 @@ class EncoderWeights:
         return f"weights {self.hub}" if self.hub else f"weights of your own in weights/{self.name}"
 
     def find(self, folder: Path) -> Path:
-        """Where they lie. folder: the study's, which is looked in first.
+        """The folder that has them. folder: the study's, which is searched first.
 
         Raises MissingInput with the hub's command that fetches them.
         """
@@ -46,7 +46,7 @@ class EncoderWeights:
             if cached:
                 return cached
             looked.append(cache)
-        hint = f"put a folder of weights at {own}; nobody published them"
+        hint = f"put a folder of weights at {own}; they were never published"
         if self.hub:
             hint = f"fetch them with `hf download {self.hub} --local-dir {own}`"
         if self.name in RECIPES:
@@ -66,7 +66,7 @@ def digest_of(folder: Path) -> str:
 
 
 def _cached(hub: str) -> tuple[Path | None, str]:
-    """Where the hub's cache has a model, if it has, and where that cache lies."""
+    """Where the hub's cache has a model, if it has, and where that cache is."""
     try:
         from huggingface_hub import constants, snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError

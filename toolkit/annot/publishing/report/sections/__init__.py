@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from annot import __version__
 from annot.measuring.measured import CONVENTION, MEASURE
 from annot.publishing.report import verdict
-from annot.publishing.report.document import Document, Section, Table
+from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
 from annot.publishing.report.sections.answers import answers
 from annot.publishing.report.study import Study
@@ -51,9 +51,9 @@ def tables(study: Study) -> Iterator[Table]:
         yield from section.tables
 
 
-def _rules(study: Study) -> Section:
+def _rules(study: Study) -> Chapter:
     """The rules behind the first screen, and how intervals and digits are made."""
-    return Section(
+    return Chapter(
         "rules",
         "Rules, intervals and digits",
         sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), level=study.level),

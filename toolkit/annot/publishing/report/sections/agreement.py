@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
-from annot.measuring.agreement.ratings import IN_WORDS
+from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Row, each, table
@@ -35,7 +36,7 @@ class _OfQuery(NamedTuple):
     values: Mapping[str, Value]
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
@@ -54,24 +55,24 @@ def body(study: Study) -> Section:
                 sentence("agreement.drawn", drawn=drawn, of=len(found.queries)),
             ),
         )
-    return Section("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
+    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
     told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
-    yield Section("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
+    yield Chapter("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Section("binarised", "Agreement on a grade or higher", (), blocks, told)
+        yield Chapter("binarised", "Agreement on a grade or higher", (), blocks, told)
     if versions := agreement_by_guidelines(study.snapshot):
         told = sentences("agreement.guidelines_method")
-        yield Section("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
-    yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
+        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
+    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
+    yield Chapter("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
 
 
 def differences(study: Study) -> Iterator[Table]:
@@ -156,9 +157,10 @@ def headline(found: AgreementTable) -> Table:
     )
 
 
-def all_coefficients(found: AgreementTable) -> Table:
-    """Every statistic of every coefficient, a row each."""
-    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(_shown(found)) for name in one.of]
+def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+    """Every statistic of every coefficient, a row each; of the groups that are shown, or of these."""
+    shown = _shown(found) if groups is None else groups
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in one.of]
     return _table(
         "all-coefficients",
         found,
@@ -170,18 +172,25 @@ def all_coefficients(found: AgreementTable) -> Table:
             Column("", lambda one: one.name, "coefficient"),
         ],
         [
-            Column("Median", lambda one: _figure(one.name, one.of)),
-            Column("Mean", lambda one: _figure(one.name, one.of, "mean")),
-            Column("Q1", lambda one: _figure(one.name, one.of, "q1")),
-            Column("Q3", lambda one: _figure(one.name, one.of, "q3")),
+            Column("Median", lambda one: _statistic(one, "median")),
+            Column("Mean", lambda one: _statistic(one, "mean")),
+            Column("Q1", lambda one: _statistic(one, "q1")),
+            Column("Q3", lambda one: _statistic(one, "q3")),
             Column("Queries", lambda one: _of_all(one.summary), ""),
             Column("Pairs", lambda one: one.summary.n_pairs, ""),
-            Column("Pooled", lambda one: _figure(one.name, one.of, "pooled")),
+            Column("Pooled", lambda one: _statistic(one, "pooled")),
             Column("Pooled pairs", lambda one: one.summary.n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
     )
+
+
+def _statistic(one: _Coefficient, statistic: str) -> Number:
+    whole = statistic == "pooled"
+    queries = one.group.n_queries if whole else one.summary.n_queries
+    pairs = one.summary.n_pairs_pooled if whole else one.summary.n_pairs
+    return replace(_figure(one.name, one.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
 def _of_all(one: Summary) -> str:
@@ -202,7 +211,7 @@ def by_query(found: AgreementTable) -> Table:
         ],
         [
             *each(
-                found.titles,
+                found.queries[0].before if found.queries else (),
                 lambda one, name: number(one.values[name], coefficient(name)),
                 lambda name: found.titles[name] if name in found.headline else "",
             ),
@@ -213,23 +222,24 @@ def by_query(found: AgreementTable) -> Table:
     )
 
 
-def adjudicated(found: AgreementTable) -> Table:
-    """What adjudication had to do, a row a facet."""
+def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+    """What adjudication had to do, a row a facet; of the groups that are shown, or of these."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     notes = sentences("agreement.by_policy", pairs=together) if together else ()
     return _table(
         "adjudicated",
         found,
-        _shown(found),
+        _shown(found) if groups is None else groups,
         [Column("Facet", lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
-            Column("Share disputed", lambda group: _share(group.disputed)),
+            Column("Share disputed", lambda group: _share(group.disputed), "disputed_share pooled"),
+            Column("", lambda group: _share(group.disputed, "mean"), "disputed_share mean"),
             Column("Pairs graded twice", lambda group: group.n_pairs),
             Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
-            Column("Share overruled", lambda group: _share(group.overruled)),
-            Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
+            Column("Share overruled", lambda group: _share(group.overruled), "overruled_share pooled"),
+            Column("Mean over queries", lambda group: _share(group.overruled, "mean"), "overruled_share mean"),
             Column("Queries", lambda group: group.overruled.n_queries),
         ],
         caption="agreement.adjudicated",
@@ -322,7 +332,8 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
-    return number(value, kind, (summary.intervals or {}).get(statistic))
+    found = number(value, kind, (summary.intervals or {}).get(statistic))
+    return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
 
 
 def _counts(study: Study) -> dict[str, object]:

@@ -22,7 +22,7 @@ from annot.measuring.evaluation.analyses import (
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure
@@ -40,12 +40,12 @@ class _Pooled(NamedTuple):
     p: Value
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """One section, where there are runs."""
     evaluated = study.evaluated
     if not isinstance(evaluated, Undefined):
         blocks = (*_facets(study, evaluated), *_pooled(study, evaluated), _errors(study), *_kinds(study))
-        yield Section("analyses", "Runs: facets, pools and errors", (), blocks)
+        yield Chapter("analyses", "Runs: facets, pools and errors", (), blocks)
 
 
 def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:

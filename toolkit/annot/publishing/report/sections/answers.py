@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annot.base.stats.values import Undefined
 from annot.publishing.report import verdict
-from annot.publishing.report.document import Answer
+from annot.publishing.report.document import Reply
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence, sentences
@@ -17,11 +17,11 @@ QUESTIONS = {
 }
 
 
-def answers(study: Study) -> tuple[Answer, ...]:
+def answers(study: Study) -> tuple[Reply, ...]:
     """The four answers."""
     values = _values(study)
     return tuple(
-        Answer(question, sentence(f"answers.{name}_verdict", **values), sentences(f"answers.{name}", **values))
+        Reply(question, sentence(f"answers.{name}_verdict", **values), sentences(f"answers.{name}", **values))
         for name, question in QUESTIONS.items()
     )
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Share, Undefined
-from annot.measuring.diagnosis.dawid_skene import MAX_STEPS
 from annot.measuring.diagnosis.drift import Drift, papers_needed
-from annot.measuring.diagnosis.items import order_of_hard
 from annot.measuring.diagnosis.overview import Diagnosed, Looked
+from annot.measuring.diagnosis.pairs import MAX_STEPS, order_of_hard
 from annot.publishing.report.cells import (
     COEFFICIENT,
     DISTANCE,
@@ -26,7 +25,7 @@ from annot.publishing.report.cells import (
     measured,
     number,
 )
-from annot.publishing.report.document import Section, Table
+from annot.publishing.report.document import Chapter, Table
 from annot.publishing.report.tables import Column, Row, each, table
 from annot.publishing.report.words import sentence, sentences
 
@@ -39,9 +38,9 @@ CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "s
 """How a change that could have been found is printed."""
 
 
-def appendix(looked: Looked) -> Section:
+def appendix(looked: Looked) -> Chapter:
     """How each assessor judges, and what their disagreement is made of."""
-    return Section("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
+    return Chapter("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
 
 
 def told(looked: Looked) -> tuple[str, ...]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from annot.pools.pooling import CITED, shares, versions_of
+from annot.base.records import CITED
+from annot.pools.pooling import shares, versions_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import SHARE, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import sentence, sentences
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """What was judged; a study that was judged in another tool may have no corpus and no pools here."""
-    yield Section("queries", "Queries", sentences("collection.queries", study=study), (_queries(study),))
+    yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (_queries(study),))
     if study.pools:
         yield _pools(study)
 
@@ -39,7 +40,7 @@ def _queries(study: Study) -> Table:
     )
 
 
-def _pools(study: Study) -> Section:
+def _pools(study: Study) -> Chapter:
     pools = study.pools.values()
     names = dict.fromkeys(method for pool in pools for method in pool.methods)
     order = sorted(names, key=lambda name: (name != CITED, name))
@@ -77,4 +78,4 @@ def _pools(study: Study) -> Section:
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
     told = (*sentences("collection.pools", **values), *sentences("collection.origins", origins=study.origins))
     told += sentences("runs.few_abstracts", few=study.origins.few_abstracts)
-    return Section("pools", "Pools", told, (by_method, figure))
+    return Chapter("pools", "Pools", told, (by_method, figure))

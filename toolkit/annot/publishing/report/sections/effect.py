@@ -10,7 +10,7 @@ from annot.measuring.assessor_effect.on_runs import FINAL
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.publishing.report import figures
 from annot.publishing.report.cells import GRADES, MEASURE, NONE, TAU, measured, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.sections.assessors import findings
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
@@ -18,7 +18,7 @@ from annot.publishing.report.verdict import robustness, same_order, tau
 from annot.publishing.report.words import sentence, sentences
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """Who is strict or lenient, and what that does to the runs."""
     blocks: list[Table | Figure] = []
     diagnosed = study.diagnosed.diagnosed
@@ -51,14 +51,14 @@ def body(study: Study) -> Section:
         )
         blocks.append(ranges(found))
         told = sentences("effect.body", **_values(found, study))
-    return Section("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
+    return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """The runs under each grading, and how their orders compare."""
     found = study.effect
     if not isinstance(found, Undefined):
-        yield Section("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
+        yield Chapter("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
 
 
 def method(found: AssessorEffect) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.records import CITED
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.measuring.agreement.tables import TOGETHER
-from annot.pools.pooling import CITED
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentence, sentences
@@ -34,11 +34,11 @@ class _Relevant(NamedTuple):
     sizes: dict[str, int]
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """The final grades of each facet."""
     final = _final(study)
     if not final:
-        return Section("grades", "Grades", sentences("grades.none"))
+        return Chapter("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
     shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
     caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
@@ -56,10 +56,10 @@ def body(study: Study) -> Section:
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
-    return Section("grades", "Grades", told, (drawing, final_grades(study)))
+    return Chapter("grades", "Grades", told, (drawing, final_grades(study)))
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """What the assessors gave, and the final grades from three sides."""
     given = _counted(
         (judgement.query_id, judgement.assessor, judgement.grade)
@@ -72,7 +72,7 @@ def appendix(study: Study) -> Iterator[Section]:
         Column("Mean grade", lambda one: _mean_grade(_total(one[1]))),
     ]
     table_of_given = _graded("given-grades", given, study, of="Assessor", more=more, caption="grades.given")
-    yield Section("judgements", "Judgements of each assessor", told, (table_of_given,))
+    yield Chapter("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
         papers = study.snapshot.papers
@@ -83,7 +83,7 @@ def appendix(study: Study) -> Iterator[Section]:
             papers=len({papers[name] for name in sizes}),
         )
         blocks = (_per_query(study), *_across_facets(study), *_cited(study))
-        yield Section("final-grades", "Final grades", told, blocks)
+        yield Chapter("final-grades", "Final grades", told, blocks)
 
 
 def final_grades(study: Study) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from annot.base.stats.values import Undefined
@@ -11,12 +11,12 @@ from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P, number
-from annot.publishing.report.document import Figure, Section, Table
+from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
-from annot.ranking.small_corpora import trained_on_few
+from annot.ranking.wordvectors import trained_on_few
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
@@ -25,15 +25,15 @@ TRAINED = ": trained on what it is tested on"
 LIKE_CHANCE_TOLD = ": not better than chance"
 
 
-def body(study: Study) -> Section:
+def body(study: Study) -> Chapter:
     """The runs by the measure that decides, best first, and which differences hold."""
     evaluated = study.evaluated
     if isinstance(evaluated, Undefined) or best(evaluated) is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
-        return Section("runs", TITLE, sentences("runs.none", reason=reason))
+        return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
     told += sentences("runs.few_abstracts", few=trained_on_few({run.tag: run.facts for run in study.snapshot.runs}))
-    return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
+    return Chapter("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
 def best_line(evaluated: Evaluated) -> str:
@@ -169,12 +169,13 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
             ],
             [
                 Column("Difference", lambda one: number(one.difference, POINTS, one.interval), "value"),
-                Column("d", lambda one: number(one.effect, EFFECT), "effect"),
+                Column("d", lambda one: number(one.effect, EFFECT), ""),
                 Column("", lambda one: number(one.p_value, P), "p_value"),
                 Column("p", lambda one: number(one.p_corrected, P), "p_corrected"),
                 Column("p (Holm)", lambda one: number(one.p_holm, P), "p_holm"),
                 Column("p (Tukey)", lambda one: number(one.p_tukey, P), "p_tukey"),
                 Column("p (t)", lambda one: number(one.p_t, P), "p_t"),
+                Column("", lambda one: number(one.effect, EFFECT), "effect"),
                 Column("Holds", lambda one: one.holds),
             ],
             caption="runs.comparisons",
@@ -183,7 +184,7 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
         )
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """Every measure of every run, and how the runs were made."""
     evaluated = study.evaluated
     if isinstance(evaluated, Undefined):
@@ -191,7 +192,7 @@ def appendix(study: Study) -> Iterator[Section]:
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
-    yield Section("measures", "Runs: every measure", (), blocks, told)
+    yield Chapter("measures", "Runs: every measure", (), blocks, told)
 
 
 def settings(study: Study) -> Iterator[Table]:
@@ -225,7 +226,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         facets = list(dict.fromkeys(line.facet for line in lines))
         yield of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
         if per_query:
-            yield of_queries(evaluated, convention)
+            yield of_queries(evaluated, convention, evaluated.evaluations)
 
 
 def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]) -> Table:
@@ -253,13 +254,9 @@ def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]
     )
 
 
-def of_queries(evaluated: Evaluated, convention: str) -> Table:
-    """Every measure of every run on every query by one convention."""
-    rows = [
-        (tag, query)
-        for tag, by_convention in evaluated.evaluations.items()
-        for query in by_convention[convention].queries
-    ]
+def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Table:
+    """Every measure of these runs on every query by one convention."""
+    rows = [(tag, query) for tag in tags for query in evaluated.evaluations[tag][convention].queries]
     return table(
         f"queries-{convention}",
         rows,

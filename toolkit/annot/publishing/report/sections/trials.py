@@ -8,7 +8,7 @@ from typing import Any
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.publishing.report.cells import COEFFICIENT, PERCENTAGE, SECONDS, measured
-from annot.publishing.report.document import Section, Table
+from annot.publishing.report.document import Chapter, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentences
@@ -16,7 +16,7 @@ from annot.publishing.report.words import sentences
 _OnRecord = Mapping[str, Any]
 
 
-def appendix(study: Study) -> Iterator[Section]:
+def appendix(study: Study) -> Iterator[Chapter]:
     """The training with hidden gold, and the sub-study; each where something of it is on record."""
     on_record = study.snapshot.trials
     trained = list(recorded_against_gold(on_record, TRAIN))
@@ -27,11 +27,11 @@ def appendix(study: Study) -> Iterator[Section]:
     ]
     if blocks:
         told = sentences("trials.against_gold", trained=trained, hidden=hidden, level=study.level)
-        yield Section("training", "Training of the assessors", told, tuple(blocks))
+        yield Chapter("training", "Training of the assessors", told, tuple(blocks))
     substudy = recorded_substudy(on_record)
     if substudy is not None:
         told = sentences("trials.substudy_told", substudy=substudy, level=study.level)
-        yield Section("substudy", "Sub-study on full texts", told, tuple(_substudy(substudy)))
+        yield Chapter("substudy", "Sub-study on full texts", told, tuple(_substudy(substudy)))
 
 
 def _against_gold(name: str, asked: str, gold: str, rows: Sequence[_OnRecord], *, verdict: bool = False) -> Table:

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import Faults, InputError, MissingInput
 from annot.formats.citing_text import CitingText
-from annot.formats.faults import Faults
 from annot.formats.json_lines import read_models
 
 Papers = tuple[str, ...]

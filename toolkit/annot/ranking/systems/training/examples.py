@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.stats.seeding import generator
-from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.ranking.systems.training.cocitations import CitationContext, MixPart, Papers, mixed
 from annot.ranking.systems.training.recipes import Recipe

@@ -60,7 +60,7 @@ class Length:
 
 @dataclass
 class TrainingState:
-    """How far it is: what the state on disk holds beside weights and optimiser."""
+    """How far it is: what the state on disk holds besides weights and optimiser."""
 
     step: int = 0
     curve: list[Point] = field(default_factory=list)

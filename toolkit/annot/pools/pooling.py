@@ -1,21 +1,24 @@
-"""Drawing the pool of a query paper from rankings.
+"""Drawing the pool of a query paper from rankings, and what is added to it later.
 
 `round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
 in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both a
 document already pooled is passed over and the method draws further down. `depth` is TREC's way (Voorhees and Harman,
 TREC, 2005, chapter 2): the union of every method's best, so that the pool is the smaller the more the methods agree.
 In all three, cited papers come first and have no quota.
+
+Later, candidates found by hand are added, and the best papers of a method that came later. What was in the pool stays,
+with its place and the draw that brought it in; what is added comes after it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.ordering import ranked
-from annot.base.records import CITED, MANUAL, Draw, Pool, PoolEntry, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ranked
 
 
 class MethodShare(NamedTuple):
@@ -50,7 +53,7 @@ def draw(
     many of its best, new or not. without: methods left out, passed
     over here and recorded. excluded: ids that never enter, besides the paper itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
-    of `annot.base.ordering` or has a document twice.
+    of `annot.base.records` or has a document twice.
     """
     taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
@@ -171,3 +174,119 @@ def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranki
             faults.append(f"{name}: the ranking is not in order of rounded score, then id")
     if faults:
         raise InputError("the pool cannot be drawn", faults=faults)
+
+
+class Version(NamedTuple):
+    """What was added to the pools at once."""
+
+    number: int
+    """From 2, the pools as they were drawn being 1."""
+    method: str
+    depth: int | None
+    pools: int
+    documents: int
+    """Over all these pools."""
+    reason: str | None
+    made_by: str | None
+    made_at: str | None
+
+
+def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
+    """The pool with the addition behind it.
+
+    rankings: of the addition's method, and of the others as far as they are known: they tell which of them had the new
+    documents, too. Those that the pool has already get the method as one more that had them. What a person found is
+    named by the addition, and was not in the pool when they found it. excluded: ids that never enter, besides the paper
+    itself. The addition that the pool carries names what came with it; what it named before stays in it.
+    """
+    banned = {pool.paper_id, *excluded}
+    places = {
+        name: {doc.doc_id: Draw(name, rank, doc.score, None) for rank, doc in enumerate(ranking, start=1)}
+        for name, ranking in ((name, ranking[: pool.ranking_depth]) for name, ranking in rankings.items())
+    }
+    if addition.method == MANUAL:
+        had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
+        wanted = [doc_id for doc_id in addition.documents if doc_id not in banned]
+        dry = False
+    else:
+        had = places[addition.method]
+        wanted = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
+        dry = len(wanted) < (addition.depth or 0)
+    entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
+    current = {entry.doc_id for entry in entries}
+    new = [doc_id for doc_id in wanted if doc_id not in current]
+    for doc_id in new:
+        others = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
+        also = tuple(draw for draw in others if draw.method != addition.method)
+        entries.append(PoolEntry(doc_id, replace(had[doc_id], turn=len(entries) + 1), also))
+    pooled = {*current, *new}
+    brought = dict.fromkeys((*(doc_id for doc_id in addition.documents if doc_id in pooled), *new))
+    return replace(
+        pool,
+        methods=tuple(dict.fromkeys((*pool.methods, addition.method))),
+        dry=tuple(dict.fromkeys((*pool.dry, addition.method))) if dry else pool.dry,
+        entries=tuple(entries),
+        additions=(*pool.additions, replace(addition, documents=tuple(brought))),
+    )
+
+
+def as_of(pool: Pool, version: int) -> Pool:
+    """The pool as it was in this version, 1 being as it was drawn; which methods ran dry is not undone."""
+    kept = tuple(addition for addition in pool.additions if addition.version <= version)
+    later = [addition for addition in pool.additions if addition.version > version]
+    if not later:
+        return pool
+    brought = {(addition.method, doc_id) for addition in later for doc_id in addition.documents}
+    gone = {addition.method for addition in later} - {addition.method for addition in kept}
+    # What a hand found is known by the document alone.
+    by_hand = {doc_id for addition in kept if addition.method == MANUAL for doc_id in addition.documents}
+
+    def stayed(draw: Draw, doc_id: str) -> bool:
+        return draw.method not in gone and (draw.method != MANUAL or doc_id in by_hand)
+
+    return replace(
+        pool,
+        methods=tuple(name for name in pool.methods if name not in gone),
+        dry=tuple(name for name in pool.dry if name not in gone),
+        entries=tuple(
+            replace(entry, also=tuple(draw for draw in entry.also if stayed(draw, entry.doc_id)))
+            for entry in pool.entries
+            if (entry.drawn.method, entry.doc_id) not in brought
+        ),
+        additions=kept,
+    )
+
+
+def came_in(pool: Pool) -> dict[str, int]:
+    """The version with which each document came in that was added; one that came twice, with the first."""
+    return {
+        doc_id: addition.version
+        for addition in sorted(pool.additions, key=lambda one: -one.version)
+        for doc_id in addition.documents
+    }
+
+
+def versions_of(pools: Iterable[Pool]) -> tuple[Version, ...]:
+    """What was added to these pools, the oldest first."""
+    by_number: dict[int, list[Addition]] = {}
+    for pool in pools:
+        for addition in pool.additions:
+            by_number.setdefault(addition.version, []).append(addition)
+    return tuple(
+        Version(
+            number,
+            of[0].method,
+            max((one.depth for one in of if one.depth is not None), default=None),
+            pools=len(of),
+            documents=sum(len(one.documents) for one in of),
+            reason=of[0].reason,
+            made_by=of[0].made_by,
+            made_at=of[0].made_at,
+        )
+        for number, of in sorted(by_number.items())
+    )
+
+
+def _also_had(entry: PoolEntry, draw: Draw | None) -> PoolEntry:
+    known = {other.method for other in (entry.drawn, *entry.also)}
+    return entry if draw is None or draw.method in known else replace(entry, also=(*entry.also, draw))

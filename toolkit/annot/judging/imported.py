@@ -15,7 +15,7 @@ from annot.base.records import Adjudication, Assignment, Judgement, Source
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning.drawing import plan_lines
-from annot.pools.judged_pools import put_judged_pools
+from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
@@ -50,7 +50,7 @@ class ImportedJudgements:
     notes: tuple[str, ...]
 
 
-def bring_in(
+def import_judgements(
     ws: Workspace,
     rows: Sequence[FileJudgement],
     data: bytes,

@@ -1,29 +1,38 @@
-"""Grades of a collection made elsewhere: TREC qrels, RELISH, and TREC-COVID with papers for its topics."""
+"""What was made elsewhere, imported: judgements of other tools, and grades of a collection whose queries are papers."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.base.errors import InputError
+from annot.base.errors import Faults, InputError
 from annot.base.names import check_name
 from annot.base.records import Paper, Qrel, Query
 from annot.base.settings import Settings
+from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
-from annot.formats.faults import Faults
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.csfcube import is_release_file
+from annot.formats.json_lines import read_objects
+from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
 from annot.formats.relish import read_relish
+from annot.formats.spreadsheet import decoded
+from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.formats.trec import read_qrels
-from annot.judging.brought_in import bring_in, refuse_other_work
+from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
-from annot.study.workspace import Workspace, check_files
+from annot.study.workspace import Workspace, check_files, given_bytes
 
+KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
+BEGINNING = 1 << 16
+"""Bytes of a file that tell its kind."""
 WHO = "a1"
 """Under whose name the grades of qrels stand: they do not say who gave them."""
 TESTED = "test"
@@ -41,6 +50,93 @@ class ImportedGrades:
     folds: dict[str, int]
     """Queries of each fold; none where there is one file."""
     notes: tuple[str, ...]
+
+
+def kind_of(files: Sequence[Path]) -> str:
+    """Which of `KINDS` the files are, if their content leaves no doubt. Raises InputError where it does."""
+    first = files[0]
+    if first.is_dir():
+        if any(is_release_file(path.relative_to(first).as_posix()) for path in first.rglob("*")):
+            return "csfcube"
+    else:
+        check_files(files)
+        with first.open("rb") as file:
+            text = decoded(file.read(BEGINNING)).strip()
+        found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
+        if len(found) == 1:
+            return found[0]
+    raise InputError(f"{first}: cannot tell what it is", hint=f"say it with --as {'|'.join(KINDS)}")
+
+
+def _is_judgements(text: str) -> bool:
+    if text.startswith("{"):
+        record = next(read_objects(io.StringIO(text), Faults("")), (0, {}))[1]
+        return has_columns(list(record))
+    return has_columns(re.split("[,;\t]", text.partition("\n")[0].replace('"', "")))
+
+
+_GRADES = re.compile(r"\S+[ \t]+(0|Q0)[ \t]+\S+[ \t]+\d+\s*(\n|$)")
+_CITATIONS = re.compile(r'"?citing"?[,;\t ]+"?cited|\{.*"citingcorpusid"', re.IGNORECASE)
+BEGINS: dict[str, Callable[[str], bool]] = {
+    "judgements": _is_judgements,
+    "grades": lambda text: bool(_GRADES.match(text)),
+    "labelstudio": lambda text: text.startswith("[") and '"annotations"' in text,
+    "citations": lambda text: bool(_CITATIONS.match(text)),
+}
+"""How the text of each kind begins."""
+
+
+def judgements_from(
+    ws: Workspace,
+    file: Path,
+    *,
+    columns: Mapping[str, str],
+    facet: str | None,
+    adjudicators: tuple[str, ...],
+    dry_run: bool,
+) -> ImportedJudgements:
+    """Bring in the judgements of `file`. The same file again changes nothing; further files add to it.
+
+    columns: the column of each field that is named; others are found. facet: of the queries whose id does not end in
+    `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
+
+    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
+    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
+    called so in the file; the names stay in the database. Raises InputError with every fault, and when the study has
+    judgements or a plan of its own.
+    """
+    data = _bytes_of(file, ws, facet, expected="CSV or JSON Lines")
+    rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
+    return import_judgements(ws, rows, data, name=str(file), facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+
+
+def export_from(
+    ws: Workspace,
+    file: Path,
+    *,
+    keys: ExportKeys,
+    grades: Sequence[str],
+    facet: str | None,
+    adjudicators: tuple[str, ...],
+    dry_run: bool,
+) -> ImportedJudgements:
+    """Bring in the judgements of an export (JSON) of any Label Studio project, as `judgements_from` does.
+
+    grades: `VALUE=GRADE` for each value of the control that is neither a number nor a name of the scale. Every
+    annotation is kept: of one person's several on a pair the latest counts, and one that was skipped does not.
+    """
+    data = _bytes_of(file, ws, facet, expected="an export of Label Studio in JSON")
+    scale = ws.settings.scale.names
+    rows = read_export(data, name=str(file), keys=keys, grades=grades_named(grades, scale), scale=scale)
+    return import_judgements(
+        ws, rows, data, name=f"{file} task", facet=facet, adjudicators=adjudicators, dry_run=dry_run
+    )
+
+
+def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) -> bytes:
+    if facet is not None:
+        check_facet(facet, facets=ws.settings.facets)
+    return given_bytes(file, expected=expected)
 
 
 def grades_from(
@@ -71,17 +167,17 @@ def grades_from(
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
     data = b"".join(file.read_bytes() for file in files)
-    brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
+    imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
     return ImportedGrades(
-        queries=brought.queries,
+        queries=imported.queries,
         pairs=len(rows),
         grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=(*brought.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
+        notes=(*imported.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
     )
 
 

@@ -1,0 +1,82 @@
+"""Every template renders with strict undefined names, on a complete study and on one in which nothing is there yet."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import jinja2
+import pytest
+from annot.publishing.report import words
+from command_line import annot
+from test_trials_told import on_record_of_both
+from usual import USUAL
+
+FOLDER = Path(str(files("annot.templates")))
+TEMPLATES = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.j2")}
+WITH_A_SERVER = {
+    *("adjudicate.xml.j2", "facets.xml.j2", "feedback.xml.j2", "full-text.xml.j2", "judge.xml.j2", "screen.xml.j2"),
+    *("screen.css.j2", "letter.txt.j2", "letter-adjudicator.txt.j2", "status.html.j2", "status.css.j2"),
+}
+"""Those that a server or a watching lead asks for: the tests in `labelstudio/`, and of letters and the status page."""
+OTHER_CALLS = (
+    ("init", "made", "new"),
+    ("release", "judged", "out --draft"),
+    ("pool show", "pooled", ""),
+    ("check plan", "planned", ""),
+    ("check pools", "pooled", ""),
+    ("check files", "measured", ""),
+)
+REPORTED = ("made", "labelled", "queried", "pooled", "planned", "judged", "settled", "measured")
+"""The stages of a study, from an empty one to one with runs."""
+
+
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+    """The names of the templates that are read."""
+    found: set[str] = set()
+    read = jinja2.FileSystemLoader.get_source
+
+    def noted(self: jinja2.FileSystemLoader, environment: jinja2.Environment, template: str) -> object:
+        found.add(template)
+        return read(self, environment, template)
+
+    words._templates.cache_clear()
+    monkeypatch.setattr(jinja2.FileSystemLoader, "get_source", noted)
+    yield found
+    words._templates.cache_clear()
+
+
+def test_every_template_renders_on_a_complete_study(
+    rendered: set[str], stages: dict[str, Path], tmp_path: Path
+) -> None:
+    calls = [(name, usual.stage, usual.typed, usual.prepare) for name, usual in USUAL.items()]
+    calls += [(name, stage, typed, lambda folder: None) for name, stage, typed in OTHER_CALLS]
+    calls.append(("report", "measured", "", on_record_of_both))
+    for at, (name, stage, typed, prepare) in enumerate(calls):
+        folder = Path(shutil.copytree(stages[stage], tmp_path / str(at) / "study"))
+        prepare(folder)
+        result = annot(*name.split(), *typed.split(), folder=folder)
+        assert "correct the template" not in result.stderr, result.message()
+    assert TEMPLATES - rendered <= WITH_A_SERVER
+
+
+@pytest.mark.parametrize("stage", REPORTED)
+def test_no_page_and_no_command_names_what_a_younger_study_lacks(
+    stage: str, stages: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(stages[stage], tmp_path / "study"))
+    for typed in (
+        "report",
+        "datasheet",
+        "browse --partial",
+        "status",
+        "forecast",
+        "agreement --all",
+        "evaluate",
+        "qrels",
+    ):
+        result = annot(*typed.split(), folder=folder)
+        assert "correct the template" not in result.stderr, result.message()

@@ -1,0 +1,320 @@
+"""Reading papers lot by lot, each lot of pieces by itself, so that processes can share the work.
+
+The papers of a lot are written as Parquet; what comes back is small: the marks by which papers are told apart, and a
+count of what could not be read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.records import Paper
+from annot.base.settings.sections import CorpusSettings
+from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
+from annot.formats.corpora import Broken, format_named
+from annot.formats.corpora.cutting import PIECE_BYTES, Piece
+from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
+from annot.formats.json_lines import AS_JSON, json_lines
+from annot.formats.paper_lines import paper_of_record
+from annot.store import papers
+from annot.store.paper_writing import PaperWriter, keep_rows
+from annot.study.workspace import write_file
+
+MOST = 1_000
+"""Papers that are written down with their texts before and after; all of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanings:
+    """How many papers were cleaned, and where to see them."""
+
+    counts: CleanedCounts
+    file: str | None
+    """Where their texts before and after are; None where there are none, and in a dry run."""
+    written: int
+    """How many are in the file."""
+
+
+Changed = tuple[tuple[str, ...], Cleaned | None]
+"""What a paper is counted under; and its texts, where they may be written down."""
+
+
+class LotCleanings:
+    """What cleaning changed of the papers of a lot, by their position in it."""
+
+    def __init__(self) -> None:
+        self.by_position: dict[int, Changed] = {}
+        self._papers = 0
+
+    def add(self, changed: Sequence[Cleaned]) -> None:
+        """Note what was changed of the next paper: nothing, or one thing."""
+        for one in changed:
+            self.by_position[self._papers] = (kinds(one), one if len(self.by_position) < MOST else None)
+        self._papers += 1
+
+
+class CleaningCount:
+    """Counts papers as they are kept."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+        self._first: list[Cleaned] = []
+
+    def take(self, several: Iterable[Changed]) -> None:
+        """Count these."""
+        for counted_under, one in several:
+            self._counts.update(counted_under)
+            if one is not None and len(self._first) < MOST:
+                self._first.append(one)
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How many papers by kind, as the store keeps it; nothing where none was cleaned."""
+        return dict(self._counts)
+
+    def written(self, folder: Path | None, content: str) -> Cleanings:
+        """The counts, with the first papers in a file named after the hash of what was read; no folder: no file."""
+        counts = counts_of(self._counts)
+        if folder is None or not self._first:
+            return Cleanings(counts, None, 0)
+        path = folder / f"cleaned-{content[:12]}.jsonl"
+        write_file(path, json_lines(one._asdict() for one in self._first).encode("utf-8", AS_JSON))
+        return Cleanings(counts, str(path), len(self._first))
+
+
+class Rejects:
+    """What could not be read, over all pieces in their order.
+
+    what: a record is of what. told: how many faults are kept to be told.
+    """
+
+    def __init__(self, what: str, *, told: int) -> None:
+        self._what = what
+        self.faults: list[str] = []
+        self._told = told
+        self._reasons: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
+        self._broken: Counter[str] = Counter()
+        self._places: Counter[str] = Counter()
+        self._first: dict[str, list[str]] = {}
+        self._files: list[tuple[Path, list[tuple[str, int]]]] = []
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many by reason."""
+        return {f"cannot be read: {reason}": count for reason, count in sorted(self._reasons.items())}
+
+    def take_spread(self, spread: Spread, scratch: Path) -> None:
+        """Count what could not be read of a file before its rows were joined; scratch: a new file for it."""
+        one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
+        for place, broken in spread.broken:
+            one.broken[broken.reason] += 1
+            one.faults += [(place, fault) for fault in broken.faults]
+        records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
+        if spread.broken:
+            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
+        self.count((one,), scratch)
+
+    def take(self, brought: Brought) -> None:
+        """Count what one lot left. Raises InputError for a file that begins with a thousand unreadable records."""
+        self.count(brought.pieces, brought.rejected)
+
+    def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
+        """Count what these pieces left; rejected: the file of it, there or not."""
+        origins = []
+        for one in pieces:
+            name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
+            origins.append((name, self._places[name]))
+            first = self._first.setdefault(name, [])
+            first += [f"{name}:{self._places[name] + place}: {fault}" for place, fault in one.faults]
+            del first[MOST_FAULTS:]
+            self._places[name] += one.places
+            self._read[name] += one.read
+            self._broken[name] += one.broken.total()
+            self._reasons += one.broken
+            if not self._read[name] and self._broken[name] >= MOST_FAULTS:
+                self._raise([name], f"{name}: the first {self._broken[name]} records cannot be read, reading stopped")
+        if rejected is not None and rejected.is_file():
+            self._files.append((rejected, origins))
+        self.faults = [fault for first in self._first.values() for fault in first][: self._told]
+
+    def raise_if_unreadable(self) -> None:
+        """Raise InputError with the faults of every file of which no record could be read."""
+        if bad := [name for name in self._places if not self._read[name]]:
+            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
+
+    def write(self, path: Path) -> str | None:
+        """Write them to `path`, with their file and place in it, and return its name; None where there is none."""
+        if not self._files:
+            return None
+        scratch = self._files[0][0].with_suffix(".all")
+        with scratch.open("w", encoding="utf-8", errors=AS_JSON) as file:
+            for part, origins in self._files:
+                with part.open(encoding="utf-8") as lines:
+                    for record in map(json.loads, lines):
+                        name, before = origins[record.pop("piece")]
+                        record["place"] += before
+                        file.write(json.dumps({"file": name, **record}, ensure_ascii=False) + "\n")
+        scratch.replace(path)
+        return str(path)
+
+    def _raise(self, names: list[str], message: str) -> None:
+        faults = [
+            fault
+            for name in names
+            for fault in self._first[name]
+            or [f"{name}: found no line, or only blank ones, expected one {self._what} a line"]
+        ]
+        raise InputError(message, faults=faults, hint="nothing was kept; are these the right files, and --format?")
+
+
+AT_ONCE = 1_000
+TOLD = 100
+"""Faults of a piece that can be told; all of them are counted, and written to its file of rejected records."""
+
+
+@dataclass(slots=True)
+class PieceRead:
+    """What became of one piece."""
+
+    piece: Piece
+    places: int = 0
+    """Lines, rows or entries of the piece, blank ones too."""
+    read: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    """Records that cannot be read, by reason."""
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    """What is wrong with the first of them, with their places from 1 in the piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What one lot brought."""
+
+    pieces: tuple[PieceRead, ...]
+    marks: Marks
+    """Of every paper that could be read."""
+    papers: Path | None
+    """The Parquet file of the papers that nothing speaks against by themselves, in their order; not there for none."""
+    rejected: Path | None
+    """The records that cannot be read, one JSON object a line, with their piece's number and place; not there for
+    none."""
+    cleaned: dict[int, Changed]
+    """What cleaning changed, by the position of the paper among the marks."""
+
+    def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
+        """Count the papers, and leave those to keep in the file; its path, None where it has none."""
+        import numpy
+
+        kept = tally.take(self.marks)
+        cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
+        if self.papers is None or not len(kept):
+            return None
+        passing = numpy.flatnonzero(self.marks.reason == KEPT)
+        if len(kept) < len(passing):
+            keep_rows(self.papers, numpy.isin(passing, kept))
+        return self.papers
+
+
+def known_marks(group: tuple[Path, int]) -> Marks:
+    """The marks of papers that are in the corpus: those of one group of rows."""
+    return marks_of(papers.read_group(*group, ("title", "sentences", "year")), None)
+
+
+def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
+    """The pieces of files or datasets, given as (format, name), in order; small ones together."""
+    lots: list[list[Piece]] = []
+    room = 0.0
+    for form, name in files:
+        cuts = format_named(form).cut(name)
+        size = (Path(name).stat().st_size if Path(name).is_file() else PIECE_BYTES) / len(cuts)
+        for start, stop in cuts:
+            if size > room or not lots:
+                lots.append([])
+                room = PIECE_BYTES
+            lots[-1].append(Piece(name, form, start, stop))
+            room -= size
+    return [tuple(lot) for lot in lots]
+
+
+@dataclass(frozen=True, slots=True)
+class LotReader:
+    """Reads the lots that a process is given.
+
+    folder: where the files go; None writes none. labels: those that sentences can have.
+    """
+
+    folder: Path | None
+    settings: CorpusSettings
+    labels: tuple[str, ...]
+
+    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
+        """Read the lot with this number, which names its files."""
+        number, lot = numbered
+        # A lot whose worker seemed lost is read again, perhaps while the first one still writes.
+        name = f"{number:06d}-{uuid4().hex[:8]}"
+        rejected = self.folder / f"{name}.jsonl" if self.folder else None
+        reading = [PieceRead(piece) for piece in lot]
+        cleaned = LotCleanings()
+        parts = [marks_of((), self.settings)]
+        writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
+        with writer or nullcontext(), _RejectsFile(rejected) as rejects:
+            source = (paper for at, one in enumerate(reading) for paper in self._papers(one, at, rejects, cleaned))
+            while some := list(islice(source, AT_ONCE)):
+                parts.append(marks_of(some, self.settings))
+                if writer:
+                    for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
+                        if reason == KEPT:
+                            writer.add(paper)
+        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned.by_position)
+
+    def _papers(self, read: PieceRead, at: int, rejects: _RejectsFile, cleaned: LotCleanings) -> Iterator[Paper]:
+        form = format_named(read.piece.format)
+        for place, record in form.records(read.piece):
+            read.places = place
+            if record is None:
+                continue
+            if not isinstance(record, Broken):
+                try:
+                    changed: list[Cleaned] = []
+                    paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
+                except InputError as error:
+                    record = Broken(error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str))
+                else:
+                    read.read += 1
+                    cleaned.add(changed)
+                    yield paper
+                    continue
+            read.broken[record.reason] += 1
+            read.faults += [(place, fault) for fault in record.faults[: TOLD - len(read.faults)]]
+            rejects.add({"piece": at, "place": place, **record._asdict()})
+
+
+class _RejectsFile:
+    """The file of rejected records, made with the first of them."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+
+    def __enter__(self) -> _RejectsFile:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._file:
+            self._file.close()
+
+    def add(self, record: dict[str, object]) -> None:
+        if self._path is not None:
+            self._file = self._file or self._path.open("w", encoding="utf-8")
+            self._file.write(json.dumps(record) + "\n")

@@ -1,0 +1,294 @@
+"""The tables that commands print: their columns, by what a row is. A template takes them as `tables.NAME`.
+
+What a step alone makes has its columns beside it, in the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from annot.publishing.report.cells import (
+    COEFFICIENT,
+    PERCENTAGE,
+    SECONDS,
+    SHARE,
+    coefficient,
+    measured,
+    number,
+)
+from annot.publishing.report.tables import Column, Columns, each
+
+if TYPE_CHECKING:
+    from annot.base.records import Draw, PoolEntry
+    from annot.corpus.facets.training import ConfidentScore, LabelScore
+    from annot.judging.exchange.recording import PulledProject
+    from annot.judging.exchange.sending import SentProject
+    from annot.judging.planning.checking import PlannedTogether
+    from annot.judging.progress import RunningFigure
+    from annot.judging.rounds.labels import PulledLabels
+    from annot.judging.substudy import Compared, View
+    from annot.judging.trial_answers import Far, Probed, TrainedAssessor
+    from annot.judging.withdrawn import Withdrawn
+    from annot.pools.growth import GrownPool
+    from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
+    from annot.pools.pooling import Version
+    from annot.pools.selection.choosing import Chosen, ChosenShare
+    from annot.ranking.systems.system import System
+    from annot.ranking.systems.training.loop import Point
+
+SHOWN_DOCUMENTS = 5
+"""Documents that are named where a pool grew."""
+
+
+def counts(what: str, n: str) -> Columns[tuple[str, int | str]]:
+    """How many there are of each."""
+    return Columns([Column(what, lambda one: one[0])], [Column(n, lambda one: one[1])])
+
+
+def sent(who: str, pairs: str) -> Columns[SentProject]:
+    """Each person's project after a push."""
+    return Columns(
+        [Column(who, lambda one: one.assessor)],
+        [
+            Column(pairs, lambda one: one.planned),
+            Column("already sent", lambda one: one.there),
+            Column("sent now", lambda one: one.sent),
+            Column("updated", lambda one: one.updated),
+            Column("withdrawn", lambda one: one.withdrawn),
+            Column("address", lambda one: one.address),
+        ],
+    )
+
+
+def pulled(who: str, assigned: str, judged: str) -> Columns[PulledProject]:
+    """Each person's project after a pull."""
+    return Columns(
+        [Column(who, lambda one: one.assessor)],
+        [
+            Column(assigned, lambda one: one.assigned),
+            Column(judged, lambda one: one.judged),
+            Column("new", lambda one: one.new),
+            Column("changed", lambda one: one.changed),
+            Column("flagged", lambda one: one.flagged),
+            Column("lost", lambda one: one.lost),
+        ],
+    )
+
+
+def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabels]:
+    """What each person has corrected."""
+    return Columns(
+        [Column(who, lambda one: one.assessor)],
+        [
+            Column(assigned, lambda one: one.assigned),
+            Column(corrected, lambda one: one.judged),
+            Column("sentences changed", lambda one: one.sentences),
+            Column("queries changed", lambda one: one.queries),
+        ],
+    )
+
+
+WITHDRAWN: Columns[Withdrawn] = Columns(
+    [
+        Column("query", lambda one: one.query_id),
+        Column("document", lambda one: one.doc_id),
+        Column("person", lambda one: one.assessor),
+        Column("counts", lambda one: one.counts),
+        Column("reason", lambda one: one.why),
+    ],
+    [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
+)
+PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
+    [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
+    [Column("pairs of both", lambda one: one.pairs)],
+)
+
+
+def agreement(titles: Mapping[str, str]) -> Columns[RunningFigure]:
+    """The coefficients so far."""
+    return Columns(
+        [Column("coefficient", lambda one: titles[one.coefficient])],
+        [
+            Column("median", lambda one: number(one.median, coefficient(one.coefficient), one.interval)),
+            Column("queries", lambda one: one.n_queries),
+        ],
+    )
+
+
+CHOSEN: Columns[Chosen] = Columns([Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)])
+SHARES: Columns[tuple[str, ChosenShare]] = Columns(
+    [Column("kind", lambda one: one[0]), Column("value", lambda one: one[1].value)],
+    [Column("chosen", lambda one: one[1].chosen), Column("available", lambda one: one[1].available)],
+)
+SCORES: Columns[tuple[str, LabelScore]] = Columns(
+    [Column("label", lambda one: one[0])],
+    [
+        Column("precision", lambda one: _digits(one[1].precision, ".3f")),
+        Column("recall", lambda one: _digits(one[1].recall, ".3f")),
+        Column("F1", lambda one: _digits(one[1].f1, ".3f")),
+        Column("n", lambda one: one[1].support),
+    ],
+)
+CONFIDENT: Columns[ConfidentScore] = Columns(
+    [Column("confidence at least", lambda one: f"{one.least:.1f}")],
+    [
+        Column("sentences", lambda one: one.sentences),
+        Column("accuracy", lambda one: _digits(one.accuracy, ".3f")),
+        Column("accuracy by facet", lambda one: _digits(one.of_facets, ".3f")),
+    ],
+)
+
+
+def labels(total: int) -> Columns[tuple[str, int]]:
+    """How many sentences have each label."""
+    return Columns(
+        [Column("label", lambda one: one[0])],
+        [Column("sentences", lambda one: one[1]), Column("share", lambda one: f"{100 * one[1] / total:.1f}%")],
+    )
+
+
+ADDED: Columns[GrownPool] = Columns(
+    [
+        Column("query paper", lambda one: one.paper_id),
+        Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added)))),
+    ],
+    [
+        Column("added", lambda one: len(one.added)),
+        Column("queries", lambda one: len(one.queries)),
+        Column("pool", lambda one: one.size),
+    ],
+)
+METHODS: Columns[MethodFacts] = Columns(
+    [Column("method", lambda one: one.method)],
+    [
+        Column("pools", lambda one: one.pools),
+        Column("drawn", lambda one: one.drawn),
+        Column("drawn alone", lambda one: one.alone),
+        Column("deepest rank", lambda one: one.deepest),
+        Column("ran dry", lambda one: one.dry),
+    ],
+)
+VERSIONS: Columns[Version] = Columns(
+    [
+        Column("version", lambda one: one.number),
+        Column("method", lambda one: one.method),
+        Column("reason", lambda one: one.reason or ""),
+        Column("by", lambda one: one.made_by or ""),
+        Column("on", lambda one: (one.made_at or "")[:10]),
+    ],
+    [
+        Column("of its best", lambda one: one.depth),
+        Column("pools", lambda one: one.pools),
+        Column("added", lambda one: one.documents),
+    ],
+)
+OVERLAPS: Columns[Overlap] = Columns(
+    [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
+    each((10, 25, 50), lambda one, depth: number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
+)
+COMPARED_POOLS: Columns[PoolDifference] = Columns(
+    [Column("query paper", lambda one: one.paper_id)],
+    [
+        Column("in both", lambda one: one.both),
+        Column("only in the first", lambda one: len(one.only_first)),
+        Column("only in the second", lambda one: len(one.only_second)),
+    ],
+)
+
+
+def documents(titles: Mapping[str, str]) -> Columns[PoolEntry]:
+    """The documents of a pool in the order drawn."""
+    return Columns(
+        [
+            Column("turn", lambda one: one.drawn.turn),
+            Column("document", lambda one: one.doc_id),
+            Column("drawn by", lambda one: one.drawn.method),
+            Column("rank", lambda one: one.drawn.rank),
+            Column("score", lambda one: _digits(one.drawn.score, ".6g") or ""),
+            Column("also ranked by", lambda one: " ".join(map(_ranked, one.also))),
+            Column("title", lambda one: titles.get(one.doc_id, "")[:60]),
+        ]
+    )
+
+
+SYSTEMS: Columns[System] = Columns(
+    [Column("system", lambda one: one.name)],
+    [
+        Column("family", lambda one: one.family),
+        Column("source", lambda one: one.source),
+        Column("query", lambda one: one.query),
+        Column("candidate", lambda one: one.candidate),
+        Column("needs", lambda one: one.needs),
+    ],
+)
+CURVE: Columns[Point] = Columns(
+    [Column("step", lambda one: f"{one.step:,}")],
+    [
+        Column("learning rate", lambda one: f"{one.learning_rate:.2g}"),
+        Column("loss", lambda one: _digits(one.train_loss, ".4f") or ""),
+        Column("dev loss", lambda one: f"{one.dev_loss:.4f}"),
+        Column("dev accuracy", lambda one: f"{100 * one.dev_accuracy:.1f}%"),
+    ],
+)
+TRAINING: Columns[TrainedAssessor] = Columns(
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("gold pairs", lambda one: one.gold),
+        Column("answered", lambda one: one.answered),
+        Column("kappa (quadratic)", lambda one: measured(one.agreement.figures["kappa_quadratic"], COEFFICIENT)),
+        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
+        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+        Column("looked at again", lambda one: one.looked_at),
+        Column("verdict", lambda one: one.verdict),
+    ],
+)
+PROBED: Columns[Probed] = Columns(
+    [Column("assessor", lambda one: one.assessor)],
+    [
+        Column("hidden gold", lambda one: one.hidden),
+        Column("answered", lambda one: one.answered),
+        Column("kappa (quadratic)", lambda one: measured(one.agreement.figures["kappa_quadratic"], COEFFICIENT)),
+        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
+        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+    ],
+)
+FURTHEST: Columns[Far] = Columns(
+    [Column("query", lambda one: one.query_id), Column("document", lambda one: one.doc_id)],
+    [
+        Column("grade", lambda one: one.grade),
+        Column("gold", lambda one: one.gold),
+        Column("why", lambda one: one.why),
+    ],
+)
+VIEWS: Columns[View] = Columns(
+    [Column("judged on", lambda one: one.view)],
+    [
+        Column("pairs", lambda one: one.pairs),
+        Column("answered", lambda one: one.answered),
+        Column("cannot judge", lambda one: one.cannot_judge),
+        Column("seconds a pair", lambda one: measured(one.seconds, SECONDS)),
+    ],
+)
+COMPARED_VIEWS: Columns[Compared] = Columns(
+    [Column("between", lambda one: one.first), Column("and", lambda one: one.second)],
+    [
+        Column("pairs", lambda one: one.agreement.n_pairs),
+        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
+        Column("alpha (ordinal)", lambda one: measured(one.agreement.figures["alpha_ordinal"], COEFFICIENT)),
+        Column("Cohen's kappa", lambda one: measured(one.agreement.figures["kappa"], COEFFICIENT)),
+        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+    ],
+)
+
+
+def _digits(value: float | None, form: str) -> str | None:
+    return None if value is None else format(value, form)
+
+
+def _more(names: Sequence[str]) -> list[str]:
+    return ["..."] if len(names) > SHOWN_DOCUMENTS else []
+
+
+def _ranked(draw: Draw) -> str:
+    return draw.method if draw.rank is None else f"{draw.method}:{draw.rank}"
