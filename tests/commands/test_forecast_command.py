@@ -10,7 +10,7 @@ import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.progress import Look
 from annot.publishing.report.cells import HOURS, estimate
-from annot.publishing.report.forecast import describe
+from annot.publishing.report.status_page import describe
 from annot.publishing.report.terminal import share_done
 from annot.steps.forecast import forecast
 from annot.study.workspace import Workspace

@@ -15,7 +15,6 @@ from annot.publishing.report.cells import (
     Number,
     Quantity,
     decimals,
-    number,
     p_value,
 )
 from hypothesis import given
@@ -37,43 +36,43 @@ def test_digits_follow_the_rule_of_the_particle_data_group(error: float, shown: 
 
 
 def test_figure_and_ends_have_the_same_digits() -> None:
-    assert str(number(0.6551, COEFFICIENT, interval(0.54, 0.71))) == "0.66 [0.54, 0.71]"
-    assert str(number(0.436, SHARE, interval(0.396, 0.4863))) == "44% [40, 49]"
-    assert str(number(0.8148, COEFFICIENT, interval(0.80, 0.84))) == "0.815 [0.800, 0.840]"
+    assert str(Number(0.6551, COEFFICIENT, interval(0.54, 0.71))) == "0.66 [0.54, 0.71]"
+    assert str(Number(0.436, SHARE, interval(0.396, 0.4863))) == "44% [40, 49]"
+    assert str(Number(0.8148, COEFFICIENT, interval(0.80, 0.84))) == "0.815 [0.800, 0.840]"
 
 
 def test_published_precision_is_kept_where_it_is_asked_for() -> None:
-    found = number(0.6551, COEFFICIENT, interval(0.53819, 0.71364))
+    found = Number(0.6551, COEFFICIENT, interval(0.53819, 0.71364))
     assert found.text(precise=True) == "0.6551 [0.5382, 0.7136]"
-    assert number(57.0712, PERCENTAGE).text(precise=True) == "57.07"
-    assert number(0.24811, MEASURE, interval(0.18, 0.31)).text(precise=True) == "24.81 [18.00, 31.00]"
+    assert Number(57.0712, PERCENTAGE).text(precise=True) == "57.07"
+    assert Number(0.24811, MEASURE, interval(0.18, 0.31)).text(precise=True) == "24.81 [18.00, 31.00]"
 
 
 def test_no_figure_has_more_digits_than_were_published() -> None:
-    assert str(number(0.5, SHARE, interval(0.4999, 0.5001))) == "50.0% [50.0, 50.0]"
+    assert str(Number(0.5, SHARE, interval(0.4999, 0.5001))) == "50.0% [50.0, 50.0]"
 
 
 @given(st.floats(-1, 1), st.floats(-4, 4), st.floats(0.001, 4))
 def test_no_interval_leaves_what_is_possible_and_digits_never_differ(value: float, middle: float, half: float) -> None:
-    shown = str(number(value, COEFFICIENT, interval(middle - half, middle + half)))
+    shown = str(Number(value, COEFFICIENT, interval(middle - half, middle + half)))
     found = re.findall(r"-?\d+\.?\d*", shown)
     assert len({len(one.partition(".")[2]) for one in found}) == 1
     assert all(-1 <= float(one) <= 1 for one in found)
 
 
 def test_an_interval_without_width_is_none() -> None:
-    assert str(number(100.0, PERCENTAGE, interval(100.0, 100.0))) == "100"
+    assert str(Number(100.0, PERCENTAGE, interval(100.0, 100.0))) == "100"
 
 
 def test_no_value_is_a_dash_and_keeps_no_interval() -> None:
-    assert str(number(Undefined("no"), COEFFICIENT, interval(0, 1))) == "–"
-    assert str(number(None, SHARE)) == "–"
+    assert str(Number(Undefined("no"), COEFFICIENT, interval(0, 1))) == "–"
+    assert str(Number(None, SHARE)) == "–"
 
 
 def test_zero_has_no_sign() -> None:
-    assert str(number(-0.00001, COEFFICIENT)) == "0.00"
-    assert str(number(0.5, COEFFICIENT, interval(-0.001, 0.97))) == "0.5 [0.0, 1.0]"
-    assert [str(number(value, GRADES)) for value in (-0.001, 0.0, 0.004, -0.02, 0.02)] == [
+    assert str(Number(-0.00001, COEFFICIENT)) == "0.00"
+    assert str(Number(0.5, COEFFICIENT, interval(-0.001, 0.97))) == "0.5 [0.0, 1.0]"
+    assert [str(Number(value, GRADES)) for value in (-0.001, 0.0, 0.004, -0.02, 0.02)] == [
         "0.00",
         "0.00",
         "0.00",
@@ -83,7 +82,7 @@ def test_zero_has_no_sign() -> None:
 
 
 def test_what_a_figure_rests_on_stands_behind_it() -> None:
-    found = number(0.5, COEFFICIENT, interval(0.3, 0.7), after="(1 of 3 queries)")
+    found = Number(0.5, COEFFICIENT, interval(0.3, 0.7), after="(1 of 3 queries)")
     assert str(found) == "0.50 [0.30, 0.70] (1 of 3 queries)"
     assert found.parts(precise=False) == ("0.50", "[0.30, 0.70] (1 of 3 queries)")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.stats.values import Interval
-from annot.publishing.report.cells import COEFFICIENT, Quantity, number
+from annot.publishing.report.cells import COEFFICIENT, Number, Quantity
 from annot.publishing.report.document import Table
 from annot.publishing.report.terminal import table_text, text_table, without_minus_zero
 
@@ -30,7 +30,7 @@ def test_a_figure_rounded_to_minus_nothing_is_nothing(text: str, expected: str) 
 
 
 def figure(value: float) -> object:
-    return number(value, COEFFICIENT, Interval(value - 0.1, value + 0.1, 0.95, "bca"))
+    return Number(value, COEFFICIENT, Interval(value - 0.1, value + 0.1, 0.95, "bca"))
 
 
 HEADINGS = ("Facet", "Adjudication", "Spearman's rho", "Krippendorff's alpha (ordinal)", "Cohen's kappa", "Reason")
@@ -61,7 +61,7 @@ def test_no_line_is_longer_than_the_terminal_and_nothing_is_lost(columns: int, m
 def test_in_a_wide_terminal_a_row_is_a_line_and_a_number_stands_to_the_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     lines = text_table(
-        ("run", "measure"), [("one", number(3.14, Quantity(2, 2))), ("another", number(10.5, Quantity(2, 2)))]
+        ("run", "measure"), [("one", Number(3.14, Quantity(2, 2))), ("another", Number(10.5, Quantity(2, 2)))]
     )
     assert lines.splitlines() == ["run      measure", "-------  -------", "one         3.14", "another    10.50"]
 
@@ -76,3 +76,10 @@ def test_at_eighty_columns_intervals_go_below_their_figures(monkeypatch: pytest.
 def test_without_a_terminal_nothing_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert len(text_table(HEADINGS, ROWS).splitlines()) == 4
+
+
+def test_a_cell_that_holds_or_not_says_yes_or_no() -> None:
+    assert text_table(["Run", "Holds"], [["one", True], ["other", False]]).splitlines()[2:] == [
+        "one    yes",
+        "other  no",
+    ]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,8 @@ class Lead:
         files = [root / name for name in names]
         on_server = self.study.projects() if (root / ".annot" / "studio").exists() else {}
         text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+        with closing(sqlite3.connect(root / "annot.db")) as connection:
+            text += "\n".join(connection.iterdump())
         return text, json.dumps([on_server, (root / "queries.csv").is_file()])
 
     def decided(self, command: str) -> str:

@@ -21,7 +21,7 @@ from annot.measuring.agreement.contingency import count, tables_between
 from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
-from annot.publishing.report.cells import Number, coefficient, number
+from annot.publishing.report.cells import Number, coefficient
 
 LEVELS = ("ordinal", "nominal", "interval")
 OF_ITEMS = "items are the units of chance of the intervals"
@@ -259,7 +259,7 @@ def _of_items(
     for name in coefficients:
         value = pooled.value(name, grades)
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
-        figures[name] = number(value, coefficient(name), interval)
+        figures[name] = Number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
     from annot.api import tidy
 

@@ -146,7 +146,7 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.rounds.known import round_of
+    from annot.judging.rounds import round_of
     from annot.judging.rounds.labels import PulledLabels
     from annot.publishing.report import commands
 

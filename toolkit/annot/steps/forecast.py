@@ -35,8 +35,8 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.publishing.report.cells import COST, HOURS, SHARE, measured, number
-from annot.publishing.report.forecast import describe as describe
+from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
+from annot.publishing.report.status_page import describe as describe
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
@@ -117,7 +117,7 @@ def _depths(currency: str) -> Columns[DesignedPools]:
         [],
         [
             Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: number(one.shared, SHARE)),
+            Column("shared", lambda one: Number(one.shared, SHARE)),
             Column("mean pool", lambda one: f"{one.mean:.0f}"),
             Column("from", lambda one: one.smallest),
             Column("to", lambda one: one.largest),

@@ -14,7 +14,7 @@ from annot.base.records import Advance
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
-from annot.judging.rounds.known import ROUNDS, check_wishes, round_of
+from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.store import projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

@@ -9,7 +9,7 @@ from annot.base.records import Advance
 from annot.judging.exchange.outgoing import check_outgoing
 from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
-from annot.judging.rounds.known import check_wishes, round_of
+from annot.judging.rounds import check_wishes, round_of
 from annot.store.database import open_store
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace

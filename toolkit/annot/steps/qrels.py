@@ -13,7 +13,7 @@ from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import comparable_runs, evaluation_of
 from annot.measuring.restated import topups
-from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number, number
+from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
@@ -192,9 +192,9 @@ def describe(compared: ComparedQrels) -> str:
             found.changed,
             [Column("Better by A", lambda one: one.better_by_a), Column("Better by B", lambda one: one.better_by_b)],
             [
-                Column("Lead by A", lambda one: number(one.lead_by_a, POINTS)),
+                Column("Lead by A", lambda one: Number(one.lead_by_a, POINTS)),
                 Column("Holds by A", lambda one: one.holds_by_a),
-                Column("Lead by B", lambda one: number(one.lead_by_b, POINTS)),
+                Column("Lead by B", lambda one: Number(one.lead_by_b, POINTS)),
                 Column("Holds by B", lambda one: one.holds_by_b),
             ],
             caption="two_qrels.changed",
@@ -207,8 +207,8 @@ def describe(compared: ComparedQrels) -> str:
                 Column("Pairs", lambda one: one.pairs),
                 Column("Only A", lambda one: one.only_a),
                 Column("Only B", lambda one: one.only_b),
-                Column("Kappa", lambda one: number(one.kappa, COEFFICIENT)),
-                Column("Alpha", lambda one: number(one.alpha, COEFFICIENT)),
+                Column("Kappa", lambda one: Number(one.kappa, COEFFICIENT)),
+                Column("Alpha", lambda one: Number(one.alpha, COEFFICIENT)),
             ],
             caption="two_qrels.topics",
         ),
@@ -218,4 +218,4 @@ def describe(compared: ComparedQrels) -> str:
 
 
 def _mean(value: float, above_chance: bool) -> Number:
-    return number(value, MEASURE, after="" if above_chance else LIKE_CHANCE)
+    return Number(value, MEASURE, after="" if above_chance else LIKE_CHANCE)

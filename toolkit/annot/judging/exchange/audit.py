@@ -90,21 +90,23 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
             whose = whose_accounts(store, gateway, accounts)
             for project in here:
-                met = meet(ws, store, gateway, project, accounts=accounts[project.assessor], people=whose)
+                audited = audited_project(
+                    ws, store, gateway, project, accounts=accounts[project.assessor], people=whose
+                )
                 looked += 1
-                if met is None:
+                if audited is None:
                     what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
                         what += f"; {lost} answer(s) on record are no longer on the server"
                     do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(AuditFinding("project gone", what, 1, do))
                     continue
-                tasks += len(met.tasks)
-                answers += sum(len(task.annotations) for task in met.tasks)
-                findings.extend(of_project(met, _settled(ws, store, project)))
-                fast[project.assessor] |= fast_answers(met)
-                findings.extend(_of_guidelines(store, project, met))
-                more(len(met.planned))
+                tasks += len(audited.tasks)
+                answers += sum(len(task.annotations) for task in audited.tasks)
+                findings.extend(of_project(audited, _settled(ws, store, project)))
+                fast[project.assessor] |= fast_answers(audited)
+                findings.extend(_of_guidelines(store, project, audited))
+                more(len(audited.planned))
 
         everyone = sorted({project.assessor for project in sent})
         if not everyone and isolated(ws):
@@ -129,7 +131,7 @@ def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequen
     yield from of_markers(person, gateway.projects_by_marker(""))
 
 
-def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[AuditFinding]:
+def _of_guidelines(store: Store, project: Project, audited: Audited) -> Iterator[AuditFinding]:
     """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
     if project.round != "judge":
         return
@@ -142,7 +144,7 @@ def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Aud
         if line.counts
     }
     unknown = [asked for asked, sha256 in answered.items() if shown.by_query[asked.query_id] and sha256 not in known]
-    waiting = {task.key for task in met.tasks if not task.annotations}
+    waiting = {task.key for task in audited.tasks if not task.annotations}
     last = {query_id: history[-1][1] for query_id, history in shown.by_query.items() if history}
     earlier = [
         asked
@@ -155,7 +157,7 @@ def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Aud
     ):
         if found:
             pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
-            yield AuditFinding(name, f"{met.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
+            yield AuditFinding(name, f"{audited.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
 
 
 def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:
@@ -220,7 +222,7 @@ def lost_with(store: Store, project: Project) -> int:
     return len({asked for (asked, _), line in lines.items() if line.counts and not line.kept})
 
 
-def meet(
+def audited_project(
     ws: Workspace,
     store: Store,
     gateway: Gateway,

@@ -125,7 +125,7 @@ def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
 
 
 class Audited(NamedTuple):
-    """One person's project as it was met."""
+    """One person's project as it was found."""
 
     person: str
     """With what the project is for, where that is neither judging nor adjudication: `a1 (training)`."""
@@ -155,48 +155,50 @@ class Audited(NamedTuple):
     """Whose each account of the server is, in words, as far as it is known."""
 
 
-def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
+def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
     """What is wrong with one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
-    if met.settings:
-        what = f"{met.person}: {PROJECT_CHANGED.what}: {', '.join(met.settings)}"
-        yield AuditFinding("project changed", what, len(met.settings), PROJECT_CHANGED.do.format(push=met.push))
-    if met.set_back:
-        what = f"{met.person}: {SET_BACK.what}: {', '.join(met.set_back)}"
-        yield AuditFinding("project set back", what, len(met.set_back), SET_BACK.do, last=max(met.set_back.values()))
+    if audited.settings:
+        what = f"{audited.person}: {PROJECT_CHANGED.what}: {', '.join(audited.settings)}"
+        yield AuditFinding("project changed", what, len(audited.settings), PROJECT_CHANGED.do.format(push=audited.push))
+    if audited.set_back:
+        what = f"{audited.person}: {SET_BACK.what}: {', '.join(audited.set_back)}"
+        yield AuditFinding(
+            "project set back", what, len(audited.set_back), SET_BACK.do, last=max(audited.set_back.values())
+        )
     copies: defaultdict[str | None, list[PulledTask]] = defaultdict(list)
-    for task in met.tasks:
+    for task in audited.tasks:
         copies[task.key].append(task)
-    strangers = sum(len(of_key) for key, of_key in copies.items() if key not in met.own)
+    strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
     if strangers:
         yield AuditFinding(
-            "strange tasks", f"{met.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do
+            "strange tasks", f"{audited.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do
         )
-    yield from _told("task changed", TASKS["task changed"], met, dict.fromkeys(met.changed, ""))
-    twice = {key: of_key for key, of_key in copies.items() if key in met.own and len(of_key) > 1}
+    yield from _told("task changed", TASKS["task changed"], audited, dict.fromkeys(audited.changed, ""))
+    twice = {key: of_key for key, of_key in copies.items() if key in audited.own and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
-    yield from _told("task twice", TASKS["task twice"], met, dict.fromkeys(twice, ""), which=which)
-    yield from _told("task gone", TASKS["task gone"], met, dict.fromkeys(met.planned - copies.keys(), ""))
+    yield from _told("task twice", TASKS["task twice"], audited, dict.fromkeys(twice, ""), which=which)
+    yield from _told("task gone", TASKS["task gone"], audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
-        if key is not None and key in met.own:
-            asked = met.own[key]
+        if key is not None and key in audited.own:
+            asked = audited.own[key]
             # A hidden repeat settles nothing, and may come after its pair was settled.
             settled = adjudicated.get(asked.pair) if asked.occasion == 1 else None
-            for kind, day in _of_copies(key, of_key, met, settled).items():
+            for kind, day in _of_copies(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
     for kind, of_kind in ANSWERS.items():
-        yield from _told(kind, of_kind, met, answers.get(kind, {}))
+        yield from _told(kind, of_kind, audited, answers.get(kind, {}))
 
 
-def fast_answers(met: Audited) -> dict[tuple[str, str], str]:
+def fast_answers(audited: Audited) -> dict[tuple[str, str], str]:
     """The day of each answer that was given faster than anybody reads, by pair."""
     found: dict[tuple[str, str], str] = {}
-    for task in met.tasks if met.graded else ():
+    for task in audited.tasks if audited.graded else ():
         for annotation in _given(task):
             seconds = annotation.get("lead_time")
             fast = isinstance(seconds, int | float) and seconds < FASTEST_SECONDS
-            if fast and task.key is not None and task.key in met.own:
-                pair = met.own[task.key].pair
+            if fast and task.key is not None and task.key in audited.own:
+                pair = audited.own[task.key].pair
                 found[pair] = max(found.get(pair, ""), _day(annotation))
     return found
 
@@ -225,19 +227,19 @@ def _which(copies: Sequence[PulledTask]) -> str:
     return f"task {others} (task {stays.task_id} has the answer)" if answered else f"task {others} (none has an answer)"
 
 
-def _of_copies(key: str, copies: Sequence[PulledTask], met: Audited, settled: str | None) -> dict[str, str]:
+def _of_copies(key: str, copies: Sequence[PulledTask], audited: Audited, settled: str | None) -> dict[str, str]:
     """Which of `ANSWERS` the tasks of one pair show, and the day of the last answer that shows it."""
     kinds: dict[str, str] = {}
-    counted = met.counted.get(key, frozenset())
+    counted = audited.counted.get(key, frozenset())
     given = [_given(task) for task in copies]
-    if counted and not any(given) and key not in met.kept:
+    if counted and not any(given) and key not in audited.kept:
         kinds["answer gone"] = ""
     for of_task in given:
         if len(of_task) > 1:
             kinds["answered twice"] = max(map(_day, of_task))
     for annotation in (one for of_task in given for one in of_task):
         shows = []
-        if kind := _by_another(annotation, met, counted):
+        if kind := _by_another(annotation, audited, counted):
             shows.append(kind)
         if settled is not None and str(annotation.get("updated_at") or "") > settled:
             shows.append("after adjudication")
@@ -246,25 +248,25 @@ def _of_copies(key: str, copies: Sequence[PulledTask], met: Audited, settled: st
     return kinds
 
 
-def _by_another(annotation: Payload, met: Audited, counted: Collection[str]) -> str | None:
+def _by_another(annotation: Payload, audited: Audited, counted: Collection[str]) -> str | None:
     """Whether somebody else gave the answer, or changed it last."""
     author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
-    if author not in met.accounts and not (author is None and str(annotation["id"]) in counted):
+    if author not in audited.accounts and not (author is None and str(annotation["id"]) in counted):
         return "other account"
-    return "edited by another" if editor not in (None, author, *met.accounts) else None
+    return "edited by another" if editor not in (None, author, *audited.accounts) else None
 
 
-def _others(kind: str, met: Audited) -> str:
+def _others(kind: str, audited: Audited) -> str:
     """Who gave these answers, or changed them last, in words."""
     field = BY_OTHERS[kind]
     accounts = {
         id_of(annotation.get(field))
-        for task in met.tasks
-        if task.key is not None and task.key in met.own
+        for task in audited.tasks
+        if task.key is not None and task.key in audited.own
         for annotation in _given(task)
-        if _by_another(annotation, met, met.counted.get(task.key, frozenset())) == kind
+        if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
-    whose = {met.people.get(one or 0, f"account {one}" if one else "an account that is gone") for one in accounts}
+    whose = {audited.people.get(one or 0, f"account {one}" if one else "an account that is gone") for one in accounts}
     return f" (by {', '.join(sorted(whose))})"
 
 
@@ -273,13 +275,13 @@ def _day(annotation: Payload) -> str:
 
 
 def _told(
-    kind: str, of_kind: Kind, met: Audited, days: Mapping[str | None, str], *, which: str = ""
+    kind: str, of_kind: Kind, audited: Audited, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
     """days: by key, the day of what shows it; empty where none is known."""
-    known = {key: day for key, day in days.items() if key is not None and key in met.own}
-    pairs = tuple(sorted(" ".join(met.own[key].pair) for key in known))
+    known = {key: day for key, day in days.items() if key is not None and key in audited.own}
+    pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in known))
     if pairs:
-        whose = _others(kind, met) if kind in BY_OTHERS else ""
-        what = f"{met.person}: {len(pairs)} {of_kind.what}{whose}"
-        do = of_kind.do.format(push=met.push, which=which)
+        whose = _others(kind, audited) if kind in BY_OTHERS else ""
+        what = f"{audited.person}: {len(pairs)} {of_kind.what}{whose}"
+        do = of_kind.do.format(push=audited.push, which=which)
         yield AuditFinding(kind, what, len(pairs), do, pairs, max(known.values()) or None)

@@ -1,1 +1,36 @@
 """The five rounds, one module each: who is asked what, how an answer becomes a record, and what is noted then."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import fields
+
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.judging.exchange.rounds import Round, Wishes
+from annot.judging.rounds.adjudication import AdjudicationRound
+from annot.judging.rounds.judging import JudgingRound
+from annot.judging.rounds.labels import LabelsRound
+from annot.judging.rounds.substudy import SubstudyRound
+from annot.judging.rounds.training import TrainingRound
+
+ROUNDS: dict[str, Round] = {
+    round.name: round
+    for round in (JudgingRound(), AdjudicationRound(), TrainingRound(), SubstudyRound(), LabelsRound())
+}
+"""Every round, by its name."""
+
+
+def round_of(name: str) -> Round:
+    """The round of this name. Raises InputError for another one."""
+    check_name(name, list(ROUNDS), what="round")
+    return ROUNDS[name]
+
+
+def check_wishes(wishes: Wishes, *, allowed: Set[str], command: str) -> None:
+    """Raise InputError for a wish that this command does not know. command: `annot push labels` and the like."""
+    for field in fields(wishes):
+        if getattr(wishes, field.name) != field.default and field.name not in allowed:
+            option, verb = f"--{field.name.replace('_', '-')}", " ".join(command.split()[:2])
+            others = " and ".join(f"`{verb} {one.name}`" for one in ROUNDS.values() if field.name in one.wishes)
+            raise InputError(f"{option} is not for `{command}`", hint=f"it is for {others}")

@@ -27,7 +27,7 @@ from annot.measuring.agreement.summaries import AgreementTable, Summary
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
-from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
+from annot.publishing.report.cells import COEFFICIENT, SECONDS, Number, coefficient, measured
 from annot.publishing.report.reasons import summaries_of
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
@@ -284,7 +284,7 @@ def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
 
 def _figure(summary: Summary, name: str) -> str:
     """The median with its interval, where it has one: `0.43 [0.38, 0.49]`."""
-    return str(number(summary.median, coefficient(name), (summary.intervals or {}).get("median")))
+    return str(Number(summary.median, coefficient(name), (summary.intervals or {}).get("median")))
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:

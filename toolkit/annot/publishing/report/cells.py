@@ -123,13 +123,9 @@ class Number:
         return f"{sign}{text}{self.kind.unit}"
 
 
-number = Number
-"""A figure of a kind, with its interval: `number(0.123, SHARE)`."""
-
-
 def measured(found: Estimate | Share, kind: Quantity) -> Number:
     """A figure that comes with its interval."""
-    return number(found.value, kind, found.interval)
+    return Number(found.value, kind, found.interval)
 
 
 def coefficient(name: str) -> Quantity:
@@ -180,7 +176,7 @@ def estimate(found: Estimate, kind: Quantity) -> str:
     """`12 [10, 15]`, or why there is none. Why there is no interval is said once, below all figures."""
     if isinstance(found.value, Undefined):
         return f"unknown: {found.value.reason}"
-    return str(number(found.value, kind, found.interval))
+    return str(Number(found.value, kind, found.interval))
 
 
 def date(found: Finish) -> str:

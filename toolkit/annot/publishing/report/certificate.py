@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from annot.measuring.reusability.certificate import JUDGED, Certificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
 from annot.measuring.reusability.reductions import Reduction, Swaps
-from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, number
+from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, Number
 from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import sentence, sentences
@@ -52,9 +52,9 @@ def _sections(found: Certificate) -> Iterator[Chapter]:
         found.runs,
         [Column("Run", lambda one: one.run), Column("Also a pool method", lambda one: one.pooled)],
         [
-            Column("Judged of the first 20", lambda one: number(one.judged_at_20, SHARE)),
-            Column("As it is", lambda one: number(one.as_it_is, MEASURE)),
-            Column("Condensed", lambda one: number(one.condensed, MEASURE)),
+            Column("Judged of the first 20", lambda one: Number(one.judged_at_20, SHARE)),
+            Column("As it is", lambda one: Number(one.as_it_is, MEASURE)),
+            Column("Condensed", lambda one: Number(one.condensed, MEASURE)),
         ],
         caption="reusability.unjudged_table",
         command=COMMAND,
@@ -72,9 +72,9 @@ def _losses(found: Certificate) -> Table:
         [
             Column("Pairs it alone brought", lambda one: one.alone),
             Column("Relevant ones", lambda one: one.alone_relevant),
-            Column("Loss, points", lambda one: number(one.loss, LOSS, one.interval)),
-            Column("Score", lambda one: number(one.score, MEASURE)),
-            Column("Score then", lambda one: number(one.without, MEASURE)),
+            Column("Loss, points", lambda one: Number(one.loss, LOSS, one.interval)),
+            Column("Score", lambda one: Number(one.score, MEASURE)),
+            Column("Score then", lambda one: Number(one.without, MEASURE)),
             Column("Rank", lambda one: one.rank or NONE),
             Column("Rank then", lambda one: one.rank_without or NONE),
         ],
@@ -94,7 +94,7 @@ def _halves(swaps: Sequence[Swaps]) -> Table:
         [Column("Difference, points", sizes)],
         [
             Column("Differences", lambda one: one.differences),
-            Column("Turned round", lambda one: number(one.swapped / one.differences, SHARE)),
+            Column("Turned round", lambda one: Number(one.swapped / one.differences, SHARE)),
         ],
         caption="reusability.halves_table",
         command=COMMAND,
@@ -120,7 +120,7 @@ def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[
             [Column(first, lambda one: one.name)],
             [
                 *(lost if name == "depths" else ()),
-                Column("Tau", lambda one: number(one.tau, TAU)),
+                Column("Tau", lambda one: Number(one.tau, TAU)),
                 Column("Differences kept", lambda one: f"{one.kept} of {one.significant}"),
                 Column("Turned round", lambda one: one.reversed),
             ],
@@ -135,8 +135,8 @@ def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[
                 changed,
                 [Column(first, lambda one: one[0]), Column("Run", lambda one: one[1].run)],
                 [
-                    Column("All grades", lambda one: number(one[1].before, MEASURE)),
-                    Column("Grades left", lambda one: number(one[1].after, MEASURE)),
+                    Column("All grades", lambda one: Number(one[1].before, MEASURE)),
+                    Column("Grades left", lambda one: Number(one[1].after, MEASURE)),
                     Column("Rank", lambda one: one[1].rank_before),
                     Column("Rank then", lambda one: one[1].rank_after),
                 ],

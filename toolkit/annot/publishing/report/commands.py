@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from annot.publishing.report.cells import (
-    COEFFICIENT,
-    PERCENTAGE,
-    SECONDS,
-    SHARE,
-    coefficient,
-    measured,
-    number,
-)
+from annot.publishing.report.cells import COEFFICIENT, PERCENTAGE, SECONDS, SHARE, Number, coefficient, measured
 from annot.publishing.report.tables import Column, Columns, each
 
 if TYPE_CHECKING:
@@ -110,7 +102,7 @@ def agreement(titles: Mapping[str, str]) -> Columns[RunningFigure]:
     return Columns(
         [Column("coefficient", lambda one: titles[one.coefficient])],
         [
-            Column("median", lambda one: number(one.median, coefficient(one.coefficient), one.interval)),
+            Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
             Column("queries", lambda one: one.n_queries),
         ],
     )
@@ -185,7 +177,7 @@ VERSIONS: Columns[Version] = Columns(
 )
 OVERLAPS: Columns[Overlap] = Columns(
     [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
-    each((10, 25, 50), lambda one, depth: number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
+    each((10, 25, 50), lambda one, depth: Number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
 )
 COMPARED_POOLS: Columns[PoolDifference] = Columns(
     [Column("query paper", lambda one: one.paper_id)],

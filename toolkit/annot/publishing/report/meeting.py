@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annot.base.records import Paper
 from annot.judging.meeting import DifferingPair, Meeting
 from annot.measuring.agreement.summaries import GroupAgreement
-from annot.publishing.report.cells import Number, coefficient, number
+from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.document import Abstract, Chapter, Document, SideBySide, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import listed, sentence, sentences
@@ -147,7 +147,7 @@ def _agreement(meeting: Meeting) -> Table:
         if group is None:
             return None
         summary = group.before[name]
-        return number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
+        return Number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
 
     return table(
         "agreement-of-the-period",

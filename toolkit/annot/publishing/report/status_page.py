@@ -1,6 +1,7 @@
-"""The page that a lead leaves open while people judge: one HTML file that reloads itself and asks nothing of a network.
+"""One look at a study under way: as text, and as the page that a lead leaves open while people judge.
 
-It shows no grade, and no figure from which the grade of a pair follows.
+The page is one HTML file that reloads itself and asks nothing of a network. It shows no grade, and no figure from which
+the grade of a pair follows.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from pathlib import Path
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.progress import ByDay, Look, PersonByDay
+from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report import cells
-from annot.publishing.report.cells import HOURS, MEAN, SECONDS, coefficient, number
-from annot.publishing.report.terminal import share_done
+from annot.publishing.report.cells import HOURS, MEAN, SECONDS, Number, coefficient
+from annot.publishing.report.tables import Column, Columns, each
+from annot.publishing.report.terminal import printed, rendered, share_done
 from annot.publishing.report.words import capitalised
 from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
@@ -117,7 +119,7 @@ def page(
             "day": day,
             "date_of": date.fromisoformat,
             "moment": lambda at: moment(at, now),
-            "coefficient": lambda one: number(one.median, coefficient(one.coefficient), one.interval),
+            "coefficient": lambda one: Number(one.median, coefficient(one.coefficient), one.interval),
             **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
         },
         overrides=overrides,
@@ -205,7 +207,7 @@ def _link(project: Project) -> str | None:
 
 def _figure(value: Value | Estimate, kind: cells.Quantity) -> str:
     """The figure alone, with as many digits as its interval bears."""
-    return cells.measured(value, kind).figure if isinstance(value, Estimate) else number(value, kind).figure
+    return cells.measured(value, kind).figure if isinstance(value, Estimate) else Number(value, kind).figure
 
 
 def _ends(found: Estimate, kind: cells.Quantity) -> str:
@@ -218,3 +220,68 @@ def _ends(found: Estimate, kind: cells.Quantity) -> str:
 def _missing(*values: object) -> str:
     """Why the first of these that has no value has none."""
     return next((value.reason for value in values if isinstance(value, Undefined)), "")
+
+
+def describe(seen: Look, *, all_queries: bool) -> str:
+    """The look in blocks; of the queries those under way, or all of them."""
+    begun = [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
+    under_way = [query for query in begun if query.complete < query.pairs]
+    return rendered(
+        "forecast",
+        seen=seen,
+        people=_of_assessors(seen),
+        queries=_of_queries(seen, list(seen.queries) if all_queries else under_way),
+        complete=len(begun) - len(under_way),
+        under_way=len(under_way),
+        waiting=len(seen.queries) - len(begun),
+        titles=TITLES,
+        notes=seen.forecast.notes if seen.forecast.remaining else (),
+    )
+
+
+def _of_assessors(seen: Look) -> str:
+    def share(person: AssessorSeen, grade: int) -> str:
+        graded = sum(person.grades.values())
+        return f"{100 * person.grades[grade] / graded:.0f}%" if graded else "-"
+
+    of = {forecast.assessor: forecast for forecast in seen.forecast.assessors}
+
+    def seconds(one: AssessorForecast) -> str:
+        return "-" if isinstance(one.time, Undefined) else f"{one.time.median:.0f}"
+
+    columns = Columns[AssessorSeen](
+        [Column("assessor", lambda one: one.assessor)],
+        [
+            Column("judged", lambda one: one.judged),
+            Column("of", lambda one: one.assigned),
+            *each(seen.assessors[0].grades, share, lambda grade: f"grade {grade}"),
+            Column("cannot judge", lambda one: one.cannot_judge),
+            Column("s/pair", lambda one: seconds(of[one.assessor])),
+            Column("pairs/day", lambda one: Number(of[one.assessor].pairs_per_day, MEAN)),
+            Column("hours left", lambda one: Number(of[one.assessor].hours_left.value, HOURS)),
+            Column("expected end", lambda one: _end(of[one.assessor].finish.date)),
+        ],
+    )
+    return printed(columns, seen.assessors)
+
+
+def _end(day: str | Undefined) -> str:
+    return "-" if isinstance(day, Undefined) else day
+
+
+def _of_queries(seen: Look, shown: list[QuerySeen]) -> str:
+    people = [person.assessor for person in seen.assessors]
+
+    def done(query: QuerySeen, name: str) -> str:
+        cell = query.by_assessor.get(name)
+        return "" if cell is None else f"{cell[0]}/{cell[1]}"
+
+    columns = Columns[QuerySeen](
+        [Column("query", lambda one: one.query_id)],
+        [
+            Column("pairs", lambda one: one.pairs),
+            Column("complete", lambda one: one.complete),
+            *each(people, done),
+        ],
+    )
+    return printed(columns, shown)

@@ -63,7 +63,7 @@ def rendered(name: str, **values: Any) -> str:
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
     functions = [aligned, bar, sentences, share_done, without_interval, wrapped]
     words = {one.__name__: one for one in (*functions, cells.estimate, cells.date, cells.coefficient)}
-    known = {**words, **kinds, "number": cells.number, "table": printed, "tables": commands, **values}
+    known = {**words, **kinds, "number": cells.Number, "table": printed, "tables": commands, **values}
     return render(f"{name}.txt.j2", known, overrides=None).rstrip("\n")
 
 
@@ -157,7 +157,7 @@ def without_minus_zero(text: str) -> str:
 def _cell(cell: object) -> object:
     if isinstance(cell, Number):
         return cell
-    return "" if cell is None else without_minus_zero(str(cell))
+    return "" if cell is None else without_minus_zero(text(cell, precise=False))
 
 
 def _drawn(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool] = ()) -> str:

@@ -12,7 +12,7 @@ from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
-from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number, number
+from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
@@ -105,7 +105,7 @@ def tau(effect: AssessorEffect) -> Number:
     mixed = effect.random_assessors
     middle = mixed.tau_range
     found = None if isinstance(middle, Undefined) else Interval(*middle, effect.settings.level, "random assessors")
-    return number(mixed.tau, TAU, found)
+    return Number(mixed.tau, TAU, found)
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:
@@ -133,7 +133,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         too_few=found is not None and found.smallest_p > ALPHA,
         above_chance=first.above_chance,
         like_chance=tuple(line.run for line in lines if not line.above_chance),
-        detectable=number(found.detectable if found else None, DETECTABLE),
+        detectable=Number(found.detectable if found else None, DETECTABLE),
     )
 
 
@@ -155,4 +155,4 @@ def _ranks(line: RunMeasures) -> bool:
 def figure(line: RunMeasures, measure: str) -> Number:
     """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
     spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
-    return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)
+    return Number(line.values[measure], MEASURE, line.intervals[measure], after=spread)

@@ -57,5 +57,5 @@ def _templates() -> Environment:
     found = environment(overrides=None).overlay(trim_blocks=False)
     found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
-    found.globals.update(NONE=cells.NONE, number=cells.number, coefficient=cells.coefficient, p_value=p_value)
+    found.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
     return found

@@ -13,7 +13,7 @@ from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
-from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
+from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.study import Study
@@ -41,7 +41,7 @@ def body(study: Study) -> Chapter:
     found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
-        before, after = (number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
+        before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
         if before is not None or after is not None:
             points.setdefault(one.facet, []).append((before, after))
     blocks: list[Table | Figure] = [glance(found)]
@@ -212,7 +212,7 @@ def by_query(found: AgreementTable) -> Table:
         [
             *each(
                 found.queries[0].before if found.queries else (),
-                lambda one, name: number(one.values[name], coefficient(name)),
+                lambda one, name: Number(one.values[name], coefficient(name)),
                 lambda name: found.titles[name] if name in found.headline else "",
             ),
             Column("Pairs", lambda one: one.query.n_pairs),
@@ -251,7 +251,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
 
     def figure(name: str, one: ByGuidelines) -> Number:
-        return number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
+        return Number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
 
     return table(
         "guidelines",
@@ -322,7 +322,7 @@ def _figure(
     after = ""
     if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
         after = f"({summary.n_queries} of {counted(group.n_queries, 'query')}, {counted(summary.n_pairs, 'pair')})"
-    return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
+    return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
 def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
@@ -332,7 +332,7 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
-    found = number(value, kind, (summary.intervals or {}).get(statistic))
+    found = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
 
 

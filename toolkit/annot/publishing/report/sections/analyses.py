@@ -21,7 +21,7 @@ from annot.measuring.evaluation.analyses import (
 )
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report import figures
-from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured, number
+from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
@@ -78,8 +78,8 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
         papers,
         [Column("Paper", lambda one: one.paper_id)],
         [
-            *each(facets, lambda one, facet: number(one.values.get(facet), MEASURE)),
-            Column("Difference", lambda one: number(one.spread, POINTS)),
+            *each(facets, lambda one, facet: Number(one.values.get(facet), MEASURE)),
+            Column("Difference", lambda one: Number(one.spread, POINTS)),
         ],
         caption="analyses.facets",
         **named,
@@ -107,7 +107,7 @@ def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
         ends = comparison.interval
         if sign < 0 and not isinstance(ends, Undefined):
             ends = replace(ends, low=-ends.high, high=-ends.low)
-        difference = number(sign * comparison.difference, POINTS, ends)
+        difference = Number(sign * comparison.difference, POINTS, ends)
         rows.append(_Pooled(facet, found, lines, difference, comparison.p_corrected))
     if rows:
         yield table(
@@ -122,7 +122,7 @@ def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
                 Column("Its figure", lambda one: figure(one.lines[one.best.pooled or ""], evaluated.measure)),
                 Column("The other's", lambda one: figure(one.lines[one.best.other or ""], evaluated.measure)),
                 Column("Difference", lambda one: one.difference),
-                Column("p", lambda one: number(one.p, P)),
+                Column("p", lambda one: Number(one.p, P)),
             ],
             caption="analyses.pooled",
             measure=evaluated.measure,

@@ -23,7 +23,6 @@ from annot.publishing.report.cells import (
     P,
     Quantity,
     measured,
-    number,
 )
 from annot.publishing.report.document import Chapter, Table
 from annot.publishing.report.tables import Column, Row, each, table
@@ -78,7 +77,7 @@ def changes(looked: Looked) -> tuple[str, ...]:
     needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
-        changes=[(one, [(level, number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
+        changes=[(one, [(level, Number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
         runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
@@ -93,9 +92,9 @@ def _model_told(found: Diagnosed) -> tuple[str, ...]:
     return sentences(
         "assessors.model",
         fitted=fitted,
-        prevalence=[(grade, number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
+        prevalence=[(grade, Number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
         same=_share(fitted.same),
-        baseline=number(fitted.baseline.value, PERCENT),
+        baseline=Number(fitted.baseline.value, PERCENT),
         by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
         reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
         steps=f"{MAX_STEPS:,}",
@@ -118,7 +117,7 @@ def _grades(found: Diagnosed) -> Iterator[Table]:
         [
             Column("Pairs", lambda one: one.same.of),
             Column("Equal grades", lambda one: measured(one.same, SHARE)),
-            Column("Kappa", lambda one: number(one.coefficient, COEFFICIENT, one.coefficient_interval)),
+            Column("Kappa", lambda one: Number(one.coefficient, COEFFICIENT, one.coefficient_interval)),
             Column("Difference", lambda one: measured(one.difference, GRADES)),
         ],
         notes=_reasons(without),
@@ -184,9 +183,9 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
         [
             Column("Pairs", lambda one: one.same.of),
             Column("Different grades", lambda one: one.same.of - one.same.count),
-            Column("Distance", lambda one: number(one.distance, DISTANCE)),
+            Column("Distance", lambda one: Number(one.distance, DISTANCE)),
             *each(
-                ("severity", "threshold", "noise"), lambda one, part: number(one.parts[part], DISTANCE), str.capitalize
+                ("severity", "threshold", "noise"), lambda one, part: Number(one.parts[part], DISTANCE), str.capitalize
             ),
         ],
         notes=notes,
@@ -208,7 +207,7 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
         ],
         [
             Column("Distance", lambda one: one.spread),
-            Column("Share", lambda one: number(one.share, PERCENT)),
+            Column("Share", lambda one: Number(one.share, PERCENT)),
         ],
         notes=cut,
     )
@@ -228,7 +227,7 @@ def _model(found: Diagnosed) -> Iterator[Table]:
         [Column("Assessor", lambda one: one[0])],
         [
             Column("Grade in the model", lambda one: one[1]),
-            *each(found.scale, lambda one, grade: number(one[2][found.scale.index(grade)], PERCENT)),
+            *each(found.scale, lambda one, grade: Number(one[2][found.scale.index(grade)], PERCENT)),
         ],
         notes=(*_cut(MOST_PAIRS, len(fitted.errors), "assessors"), *doubt),
     )
@@ -241,7 +240,7 @@ def _model(found: Diagnosed) -> Iterator[Table]:
             [
                 Column("Final grade", lambda one: one.final),
                 Column("Grade in the model", lambda one: one.model),
-                Column("Probability", lambda one: number(one.probability, PROBABILITY)),
+                Column("Probability", lambda one: Number(one.probability, PROBABILITY)),
             ],
             notes=(*cut, *doubt),
         )
@@ -257,10 +256,10 @@ def _work(looked: Looked) -> Iterator[Table]:
             [Column("Assessor", lambda one: one.assessor)],
             [
                 Column("Timed", lambda one: one.n),
-                Column("Median", lambda one: number(one.median, SECONDS, one.median_interval)),
-                Column("Q1", lambda one: number(one.q1, SECONDS)),
-                Column("Q3", lambda one: number(one.q3, SECONDS)),
-                Column("Mean", lambda one: number(one.winsorised, SECONDS)),
+                Column("Median", lambda one: Number(one.median, SECONDS, one.median_interval)),
+                Column("Q1", lambda one: Number(one.q1, SECONDS)),
+                Column("Q3", lambda one: Number(one.q3, SECONDS)),
+                Column("Mean", lambda one: Number(one.winsorised, SECONDS)),
                 Column("Idle", lambda one: one.n_slow),
                 Column("Too fast", lambda one: one.too_fast.count),
                 Column("Share too fast", lambda one: measured(one.too_fast, SHARE)),
@@ -277,8 +276,8 @@ def _work(looked: Looked) -> Iterator[Table]:
             Column("Longest run", lambda one: one.longest and one.longest.length),
             Column("Grade", lambda one: one.longest and one.longest.grade),
             Column("First judgement", lambda one: one.longest and one.longest.start),
-            Column("Expected", lambda one: number(one.expected, MEAN)),
-            Column("p", lambda one: number(one.p_value, P)),
+            Column("Expected", lambda one: Number(one.expected, MEAN)),
+            Column("p", lambda one: Number(one.p_value, P)),
         ],
         order=looked.order,
     )
@@ -292,9 +291,9 @@ def _work(looked: Looked) -> Iterator[Table]:
         ],
         [
             Column("Queries", lambda one: one.queries),
-            Column("First half", lambda one: number(one.levels[0].mean, _kind(one))),
-            Column("Second half", lambda one: number(one.levels[1].mean, _kind(one))),
-            Column("p", lambda one: number(one.p_value, P)),
+            Column("First half", lambda one: Number(one.levels[0].mean, _kind(one))),
+            Column("Second half", lambda one: Number(one.levels[1].mean, _kind(one))),
+            Column("p", lambda one: Number(one.p_value, P)),
             Column("Detectable change", _detectable),
         ],
         order=looked.order,
@@ -338,7 +337,7 @@ def _detectable(one: Drift) -> str:
     if isinstance(one.detectable, Undefined):
         return NONE
     unit = {"speed": "times as long", "agreement": "points", "severity": "grades"}[one.measure]
-    return f"{number(one.detectable, CHANGE[one.measure])} {unit}"
+    return f"{Number(one.detectable, CHANGE[one.measure])} {unit}"
 
 
 def _kind(one: Drift) -> Quantity:

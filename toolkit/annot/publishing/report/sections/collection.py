@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from annot.base.records import CITED
 from annot.pools.pooling import shares, versions_of
 from annot.publishing.report import figures
-from annot.publishing.report.cells import SHARE, number
+from annot.publishing.report.cells import SHARE, Number
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, table
@@ -58,7 +58,7 @@ def _pools(study: Study) -> Chapter:
         [Column[str]("Method", str)],
         [
             Column("Documents", lambda method: totals[method]),
-            Column("Share", lambda method: number(totals[method] / totals.total() if totals else None, SHARE)),
+            Column("Share", lambda method: Number(totals[method] / totals.total() if totals else None, SHARE)),
             Column("Deepest rank", lambda method: deepest.get(method)),
         ],
         caption="collection.drawn",

@@ -9,7 +9,7 @@ from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect.on_runs import FINAL
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.publishing.report import figures
-from annot.publishing.report.cells import GRADES, MEASURE, NONE, TAU, measured, number
+from annot.publishing.report.cells import GRADES, MEASURE, NONE, TAU, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.sections.assessors import findings
 from annot.publishing.report.study import Study
@@ -85,7 +85,7 @@ def ranges(found: AssessorEffect) -> Table:
         whole[FINAL],
         [Column[str]("Run", str)],
         [
-            *each(whole, lambda tag, name: number(whole[name][tag], MEASURE), grading),
+            *each(whole, lambda tag, name: Number(whole[name][tag], MEASURE), grading),
             Column("random assessor", lambda tag: span(tag) or NONE),
         ],
         caption="effect.ranges",
@@ -120,7 +120,7 @@ def orders(found: AssessorEffect) -> Iterator[Table]:
         found.comparisons,
         [Column("Grades of", lambda one: one.first), Column("Compared with", lambda one: one.second)],
         [
-            Column("Tau", lambda one: number(one.tau, TAU)),
+            Column("Tau", lambda one: Number(one.tau, TAU)),
             Column("Reversed pairs", lambda one: f"{one.reversed_pairs} of {one.n_run_pairs}"),
             Column("Significant reversals", lambda one: len(one.swaps)),
             Column("Queries", lambda one: one.n_queries),

@@ -13,7 +13,7 @@ from annot.base.records import CITED
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.measuring.agreement.tables import TOGETHER
 from annot.publishing.report import figures
-from annot.publishing.report.cells import MEAN, SHARE, Number, measured, number
+from annot.publishing.report.cells import MEAN, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
@@ -230,7 +230,7 @@ def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> N
 
 def _mean_grade(counts: Counter[int | None]) -> Number:
     grades = [grade for grade in counts.elements() if grade is not None]
-    return number(sum(grades) / len(grades) if grades else None, MEAN)
+    return Number(sum(grades) / len(grades) if grades else None, MEAN)
 
 
 def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
@@ -238,7 +238,7 @@ def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
     papers = [study.snapshot.papers[query_id] for query_id in sorted(counts)]
     interval = mean_interval(values, level=study.level, least=0, most=most, papers=papers)
-    return number(float(values.mean()), MEAN, interval)
+    return Number(float(values.mean()), MEAN, interval)
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:

@@ -10,7 +10,7 @@ from annot.measuring.evaluation.comparisons import ALPHA, POWER
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
-from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P, number
+from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
@@ -96,7 +96,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
 
     def cell(run: str, facet: str) -> Number:
         line = line_of.get((run, facet))
-        plain = number(None, MEASURE) if line is None else figure(line, measure)
+        plain = Number(None, MEASURE) if line is None else figure(line, measure)
         chance = [LIKE_CHANCE] if line is not None and run in letters and not line.above_chance else []
         marks = [*chance, *(letter for name, letter in letters.items() if (facet, run, name) in beaten)]
         return replace(plain, after=" ".join(part for part in (plain.after, *marks) if part))
@@ -136,11 +136,11 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
             [
                 *each(
                     range(len(found.topups)),
-                    lambda one, at: number(one.values[at], MEASURE),
+                    lambda one, at: Number(one.values[at], MEASURE),
                     lambda at: f"Before version {found.topups[at].version}",
                 ),
-                Column("Now", lambda one: number(one.values[-1], MEASURE)),
-                Column("Difference", lambda one: number(one.values[-1] - one.values[0], POINTS)),
+                Column("Now", lambda one: Number(one.values[-1], MEASURE)),
+                Column("Difference", lambda one: Number(one.values[-1] - one.values[0], POINTS)),
                 Column("Places", lambda one: ", ".join(map(str, one.places))),
             ],
             caption="runs.restated",
@@ -168,14 +168,14 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
                 Column("", lambda one: one.measure, "measure"),
             ],
             [
-                Column("Difference", lambda one: number(one.difference, POINTS, one.interval), "value"),
-                Column("d", lambda one: number(one.effect, EFFECT), ""),
-                Column("", lambda one: number(one.p_value, P), "p_value"),
-                Column("p", lambda one: number(one.p_corrected, P), "p_corrected"),
-                Column("p (Holm)", lambda one: number(one.p_holm, P), "p_holm"),
-                Column("p (Tukey)", lambda one: number(one.p_tukey, P), "p_tukey"),
-                Column("p (t)", lambda one: number(one.p_t, P), "p_t"),
-                Column("", lambda one: number(one.effect, EFFECT), "effect"),
+                Column("Difference", lambda one: Number(one.difference, POINTS, one.interval), "value"),
+                Column("d", lambda one: Number(one.effect, EFFECT), ""),
+                Column("", lambda one: Number(one.p_value, P), "p_value"),
+                Column("p", lambda one: Number(one.p_corrected, P), "p_corrected"),
+                Column("p (Holm)", lambda one: Number(one.p_holm, P), "p_holm"),
+                Column("p (Tukey)", lambda one: Number(one.p_tukey, P), "p_tukey"),
+                Column("p (t)", lambda one: Number(one.p_t, P), "p_t"),
+                Column("", lambda one: Number(one.effect, EFFECT), "effect"),
                 Column("Holds", lambda one: one.holds),
             ],
             caption="runs.comparisons",
@@ -266,7 +266,7 @@ def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Ta
             Column("Query", lambda one: one[1].query_id, "query_id"),
         ],
         [
-            *each(tuple(rows[0][1].values), lambda one, name: number(one[1].values[name], MEASURE)),
+            *each(tuple(rows[0][1].values), lambda one, name: Number(one[1].values[name], MEASURE)),
             Column("", lambda one: one[1].submitted, "submitted"),
             Column("", lambda one: one[1].relevant, "relevant"),
             Column("", lambda one: one[1].unjudged, "unjudged"),
