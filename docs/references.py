@@ -27,8 +27,8 @@ Studio cannot be reached or refused; 130 interrupted.
 """
 SETTINGS_HEAD = """# Settings
 
-The settings of a study are in its `annot.toml`, which `annot init` writes with every default. An unknown key is refused,
-with the nearest known one.
+The settings of a study are in its `annot.toml`, which `annot init` writes with every default. An unknown key is
+refused, with the nearest known one.
 
 """
 
