@@ -15,9 +15,9 @@ from annot.base.records import MANUAL, Advance, Pool, Ranking
 from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
-from annot.ranking.imported_rankings import imported_methods, ranking_file, read_imported
 from annot.ranking.index import open_index
 from annot.ranking.methods import method_named, rank_all
+from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"

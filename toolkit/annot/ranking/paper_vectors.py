@@ -17,8 +17,8 @@ from annot.base.records import CITED
 from annot.base.settings.sections import FileName, PoolSettings
 from annot.ranking import vectors, wordvectors
 from annot.ranking.corpus import Corpus
-from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import imported_methods
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.abstracts import AbstractSystem
 from annot.ranking.vectors import Vectors

@@ -14,7 +14,6 @@ of the numbers as stored, in double precision as ever.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -35,6 +34,7 @@ from annot.base.records import Ranking
 from annot.base.storage import strings_in, strings_of
 from annot.ranking.dense import Metric, VectorSource, search
 from annot.ranking.tokens import BLOCK, Strings, numbers
+from annot.study.workspace import sha256_of
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]
@@ -104,18 +104,6 @@ def rank(
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
-def save(vectors: Vectors, folder: Path) -> None:
-    """Write the three files to `folder`, in place of what is there; without hashes, which depend on the machine that
-    computed the numbers."""
-    half = vectors.matrix.dtype == np.float16
-    writing = VectorsWriter(
-        folder, most=len(vectors.ids), precision="float16" if half else "float32", with_hashes=False
-    )
-    with writing as writer:
-        writer.add(vectors.ids.to_pylist(), vectors.matrix)
-        writer.about = vectors.description
-
-
 class VectorsWriter:
     """Writes vectors block by block into a new folder, which takes the place of `folder` after the `with`.
 
@@ -124,10 +112,9 @@ class VectorsWriter:
     most: no more rows than this will come. What a killed writer of the same folder left is removed.
     """
 
-    def __init__(self, folder: Path, *, most: int, precision: Precision, with_hashes: bool = True) -> None:
+    def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:
         self._folder = folder
         self._most = most
-        self._with_hashes = with_hashes
         self._type = np.dtype(precision).newbyteorder("<")
         self._rows = 0
         self._building: Path | None = None
@@ -180,10 +167,8 @@ class VectorsWriter:
     def _finish(self, building: Path) -> None:
         if self.parts:
             (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
-        about = {**self.about, "dimensions": self._dimensions}
-        if self._with_hashes:
-            files = {path.name: _sha256_of(path) for path in building.iterdir()}
-            about |= {"precision": self._type.name, "files": files}
+        files = {path.name: sha256_of(path) for path in building.iterdir()}
+        about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
         (building / ABOUT).write_text(text + "\n", encoding="utf-8")
         building.chmod(0o755)
@@ -254,11 +239,6 @@ def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) 
     anything_that_writes: Any = SimpleNamespace(write=file.write)
     header = {"descr": kind.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:

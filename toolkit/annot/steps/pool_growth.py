@@ -33,8 +33,8 @@ from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import as_of, extended
 from annot.publishing.report.words import sentences
-from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import imported_methods
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
