@@ -213,8 +213,8 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
 @pytest.mark.parametrize(
     ("name", "typed", "says"),
     [
-        ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
-        ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
+        ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
+        ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
         ("../x", ["m.npy", "--ids", "ids.txt"], "expected letters, digits"),
         ("mine", ["none.npy", "--ids", "ids.txt"], "none.npy: no such file"),
         ("mine", ["m.npy"], "the ids of its rows are missing"),

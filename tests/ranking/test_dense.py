@@ -174,7 +174,7 @@ def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
         vectors.load(folder, hint="")
     told = "\n".join(caught.value.faults)
     assert len(caught.value.faults) == 4
-    for part in ("model: found ''", "'taxicab'", "'a': 2 times", "row 1 (a): not finite"):
+    for part in ("model: found ''", "'taxicab'", "'a': found 2 times", "row 1 (a): not finite"):
         assert part in told
 
 
@@ -209,7 +209,7 @@ def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> Non
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError) as caught:
         vectors.rank(loaded, ["b"], corpus=strings_of("ab"), depths=np.array([2]))
-    assert caught.value.faults == ("ids.txt: 'a': 2 times, expected once",)
+    assert caught.value.faults == ("ids.txt: 'a': found 2 times, expected once",)
 
 
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])

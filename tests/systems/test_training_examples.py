@@ -133,7 +133,7 @@ def test_cloze_takes_the_sentence_out_nine_times_of_ten() -> None:
 
 
 def test_contexts_pair_up_and_ten_at_most_go_with_a_pair_of_papers() -> None:
-    said = [CitationContext(f"c{at}", f"context {at}", ()) for at in range(14)]
+    said = [CitationContext(f"c{at}", f"context {at}") for at in range(14)]
     kept = contexts_of(("a", "b"), said, seed=0)
     assert len(set(kept)) == 10
     assert set(kept) <= {one.text for one in said}

@@ -43,7 +43,7 @@ WRONG: dict[str, Wrong] = {
     "encoder examples: of no context": Wrong(
         "encoder examples",
         "cosentbert --contexts contexts.jsonl --out d",
-        ("contexts.jsonl: no context", "see what `annot encoder contexts` left out"),
+        ("contexts.jsonl: no context", "`annot encoder contexts` prints what it left out"),
         "pooled",
         write("contexts.jsonl", b""),
     ),
@@ -87,7 +87,7 @@ WRONG: dict[str, Wrong] = {
     "encoder train: weights already there": Wrong(
         "encoder train",
         "specter-id --data examples --from start --out start",
-        ("start: there already, and not trained like this",),
+        ("start: weights of another training are there",),
         "pooled",
         examples,
     ),

@@ -56,7 +56,7 @@ WRONG: dict[str, Wrong] = {
     "vectors list: a damaged set": Wrong(
         "vectors list",
         "",
-        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        ("corpus/vectors/mine: vectors are missing", "vectors.npy"),
         "labelled",
         write("corpus/vectors/mine/ids.txt", "fic0101\n"),
     ),

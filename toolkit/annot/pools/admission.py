@@ -92,7 +92,7 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
     proved: raise InputError where the file is not the one that the manifest of the pools names.
     """
     path, manifest = ws.pools / FILE, ws.pools / MANIFEST
-    hint = "run a command that was killed again; otherwise take the file from a backup"
+    hint = "if a command was killed, run it again; otherwise restore the file from a backup"
     if proved and manifest.is_file():
         expected = read_manifest(manifest, hint=hint).get("files", {}).get(FILE)
         found = sha256_of(path) if path.is_file() else None

@@ -66,7 +66,7 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
         if paper_id in manifest.get(NOT_RANKED, {}).get(method, ())
     ]
     if absent:
-        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=HINT)
+        raise MissingInput(f"{ws.rankings}: no rankings for these query papers: {', '.join(absent)}", hint=HINT)
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
@@ -142,14 +142,14 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
         raise InputError(
             f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
             f"{recorded[:12]})",
-            hint="draw all pools anew with `annot pool`, or put the corpus back as it was",
+            hint="draw all pools again with `annot pool`, or restore the corpus",
         )
 
 
 def _manifest(ws: Workspace) -> dict[str, Any]:
     manifest = read_manifest(rankings_manifest(ws), hint=HINT)
     if not isinstance(manifest.get("query_papers"), list):
-        raise InputError(f"{rankings_manifest(ws)}: found no list `query_papers`", hint=HINT)
+        raise InputError(f"{rankings_manifest(ws)}: found no `query_papers`, expected a list", hint=HINT)
     return manifest
 
 

@@ -96,7 +96,9 @@ def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
         left_out = tuple(sorted(by.without))
         methods = tuple(name for name in known if name not in left_out)
     if not methods:
-        raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
+        raise InputError(
+            "no method is left to draw with", hint="check `[pool] methods` and `without` in annot.toml, and --without"
+        )
     given = {name: value for name, value in asdict(by).items() if value is not None}
     return replace(design, **{**given, "methods": methods, "without": left_out})
 

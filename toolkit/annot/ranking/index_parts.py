@@ -165,7 +165,7 @@ def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
 ) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
-    if missing := _missing_averages(places, words, variants):
+    if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
         making = _MakeAverages(corpus, vectors, missing, places.url)
         for done, made in enumerate(each(making, list(missing)), start=1):
@@ -177,11 +177,6 @@ def averages(
     folders = folders_for([_average(places, words, one, name) for one in variants for name in shards], places.url)
     rows = iter(Rows(storage.load(folder, kind=AVERAGES).arrays) for folder in folders)
     return {one: Parts(list(islice(rows, len(shards)))) for one in variants}
-
-
-def lacks_averages(places: Places, words: Path, variants: Sequence[Variant]) -> bool:
-    """Whether averages of these variants are to be made."""
-    return bool(_missing_averages(places, words, variants))
 
 
 def averages_name(words: Path) -> str:
@@ -264,7 +259,7 @@ def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
 
 
-def _missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
+def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
     """The folders of those that are not there, by the number of the shard."""
     missing: dict[int, dict[Variant, Path]] = {}
     for number, name in enumerate(shards_of(places) or ()):

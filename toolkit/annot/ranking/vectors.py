@@ -87,11 +87,11 @@ def rank(
     row_of = dict(zip(ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
     absent = [f"{paper_id}: no vector" for paper_id in queries if paper_id not in row_of]
     if absent:
-        raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
+        raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
     usable = None
     if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus), min_count=0).as_py():
         if faults := _doubled(ids):
-            raise InputError(f"{vectors.model}: {len(faults)} paper(s) with more than one vector", faults=faults)
+            raise InputError(f"{vectors.model}: papers have more than one vector", faults=faults)
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
@@ -99,7 +99,7 @@ def rank(
         f"{paper_id}: not finite" for paper_id, row in zip(queries, wanted, strict=True) if not np.isfinite(row).all()
     ]
     if broken:
-        raise InputError(f"{vectors.model}: the vector of {len(broken)} query paper(s) is not finite", faults=broken)
+        raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
     source = vectors.matrix if vectors.source is None else vectors.source
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
@@ -185,7 +185,7 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
     """
     absent = [name for name in (ABOUT, IDS, MATRIX) if not (folder / name).is_file()]
     if absent:
-        raise MissingInput(f"{folder}: no vectors there; not found: {', '.join(absent)}", hint=hint)
+        raise MissingInput(f"{folder}: vectors are missing: found no {', '.join(absent)}", hint=hint)
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         ids = strings_in((folder / IDS).read_bytes())
@@ -194,7 +194,7 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
         raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
     faults = _faults(about, ids, matrix, unread=unread)
     if faults:
-        raise InputError(f"{folder}: the vectors have {len(faults)} fault(s)", faults=faults)
+        raise InputError(f"{folder}: vectors that cannot be used", faults=faults)
     metric: Metric = about.get("metric", "l2")
     facts = {key: value for key, value in about.items() if key not in ("model", "space", "metric", "dimensions")}
     return Vectors(ids, matrix, about["model"], about["space"], metric, facts)
@@ -231,7 +231,7 @@ def _doubled(ids: Strings) -> list[str]:
     if len(ids.unique()) == len(ids):
         return []
     counts = Counter(ids.to_pylist())
-    return [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
+    return [f"{IDS}: {name!r}: found {count} times, expected once" for name, count in counts.items() if count > 1]
 
 
 def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) -> None:

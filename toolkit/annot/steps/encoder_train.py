@@ -102,7 +102,9 @@ def make(
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
-    with held_alone(work / "lock", busy=f"{work}: another process trains there", hint="wait, or name another --out"):
+    with held_alone(
+        work / "lock", busy=f"{work}: another process trains there", hint="wait until it ends, or choose another --out"
+    ):
         aligned_by = open_text_encoder(*aligner, device=device) if aligner else None
         training = Training(recipe, loaded, train_on, dev, align=aligned_by, work=work)
         progress = training.run(facts, advance=advance, tell=tell)
@@ -142,7 +144,9 @@ def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
     path = out / RECORD
     stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
     if stored["facts"] != json.loads(json.dumps(facts)):
-        raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
+        raise InputError(
+            f"{out}: weights of another training are there", hint="choose another --out, or remove the folder"
+        )
     curve = [Point(**one) for one in stored["curve"]]
     return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
 

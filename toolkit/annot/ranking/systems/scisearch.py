@@ -65,7 +65,9 @@ class SciSearchSystem(System):
         known = {(topic.query_id, doc_id) for topic in inputs.topics for doc_id in topic.doc_ids}
         judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in known]
         if not judged:
-            raise MissingInput(f"{self.name}: no final grades to learn from", hint="make them with `annot qrels`")
+            raise MissingInput(
+                f"{self.name}: found no final grades, expected some to learn from", hint="make them with `annot qrels`"
+            )
         learning = Learning(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
         if self.protocol == "leaky":
@@ -99,7 +101,7 @@ def _prepare_libraries() -> None:
         import imblearn  # noqa: F401
         import torch
     except ImportError:
-        raise MissingInput("scisearch: its libraries are not installed", hint=INSTALL) from None
+        raise MissingInput("scisearch: the libraries that it needs are not installed", hint=INSTALL) from None
     # More threads only wait for each other over networks this small.
     torch.set_num_threads(1)
 

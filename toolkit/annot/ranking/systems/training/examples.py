@@ -60,13 +60,17 @@ class Examples:
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
-            raise MissingInput(f"{path}: not there", hint="make it with `annot encoder examples SYSTEM --out FOLDER`")
+            raise MissingInput(
+                f"{path}: no such file", hint="make it with `annot encoder examples SYSTEM --out FOLDER`"
+            )
         self.path = path
         with path.open("rb") as file:
             starts = [0, *(file.tell() for _ in iter(file.readline, b""))]
         self._starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
         if not len(self):
-            raise InputError(f"{path}: no example", hint="see what `annot encoder examples` left out, and why")
+            raise InputError(
+                f"{path}: found no example", hint="`annot encoder examples` prints what it left out, and why"
+            )
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -103,7 +107,9 @@ def _problem(example: Example, recipe: Recipe, *, dev: bool) -> str:
     own = dev or recipe.of == "triplets"
     if own != (example.negative is not None):
         return (
-            "found no negative, expected one" if own else "found a negative, expected none: others of its batch give it"
+            "found no negative, expected one of its own"
+            if own
+            else "found a negative, expected none: others of its batch give it"
         )
     if not dev and "context aligned" in recipe.distances and not example.contexts:
         return "found no contexts, expected sentences that cite both papers"
