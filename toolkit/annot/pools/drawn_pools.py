@@ -132,7 +132,7 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
             if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
                 yield (
                     paper_id,
-                    f"{paper_id}: the rankings in pools/rankings/ are not those that its pool was drawn from",
+                    f"{paper_id}: the rankings in pools/rankings/ did not give this pool",
                 )
 
 

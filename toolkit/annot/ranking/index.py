@@ -94,8 +94,8 @@ def open_index(
         if not words.is_dir():
             words.parent.mkdir(parents=True, exist_ok=True)
             settings = ws.settings.word_vectors.model_dump()
-            kept = {"memory": memory, "scratch": words.parent, "after_epoch": advance}
-            wordvectors.save(wordvectors.train(corpus, **settings, **kept), words)
+            trained = wordvectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
+            wordvectors.save(trained, words)
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
         word_vectors = wordvectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
