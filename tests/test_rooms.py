@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from annot.cli.tree import BY_WORDS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
@@ -50,7 +52,20 @@ PURE = (
 """Values in, values out: none of them knows of a study, a database or a server."""
 PURE_MAY_USE = ("base", "ranking", "corpus.near_duplicates", "corpus.corpus_filters", "study.adjudication", *PURE)
 AT_MOST_AT_THE_TOP = 16
+SMALL_MODULES, LARGEST_MODULE, COMMANDS, LOADED_BY_STATUS = 20, 400, 75, 60
+"""At most: modules below 40 lines, lines of a module, commands, and modules of ours that `annot status` loads."""
+TOO_LARGE = {"api.tidy"}
+"""To be cut."""
+TWICE: dict[str, str] = {}
+"""Public classes whose name is in two modules, at most five, each with the reason."""
 PURE_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
+
+
+_spec = spec_from_file_location("house", CHECKOUT / "benchmarks" / "house.py")
+assert _spec is not None
+assert _spec.loader is not None
+house = module_from_spec(_spec)
+_spec.loader.exec_module(house)
 
 
 def modules() -> list[Path]:
@@ -83,6 +98,35 @@ def test_the_rooms_are_what_stands_at_the_top() -> None:
     top = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
     assert top == {*ROOMS, "templates"}
     assert len(top) <= AT_MOST_AT_THE_TOP
+
+
+def test_no_two_rooms_import_each_other() -> None:
+    ties = house.ties(PACKAGE, {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()})
+    assert not [pair for pair in ties if pair[::-1] in ties]
+
+
+def test_modules_are_neither_scraps_nor_heaps() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules() if path.stem != "__init__"}
+    assert sum(count < house.SMALL for count in lines.values()) <= SMALL_MODULES
+    assert {name_of(path) for path, count in lines.items() if count > LARGEST_MODULE} <= TOO_LARGE
+
+
+def test_a_name_of_a_class_is_in_one_module() -> None:
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1}.keys() == TWICE.keys()
+    assert len(TWICE) <= 5
+
+
+def test_there_are_no_more_commands_than_one_can_find_ones_way_in() -> None:
+    assert len(BY_WORDS) <= COMMANDS
+
+
+def test_status_loads_a_small_part_of_the_house() -> None:
+    assert house.loaded_by(CHECKOUT, "status") <= LOADED_BY_STATUS
 
 
 @pytest.mark.parametrize("room", ROOMS)

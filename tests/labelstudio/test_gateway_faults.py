@@ -13,8 +13,8 @@ from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import ProjectSpec
-from fake_studio import FakeStudio, Fault, once
 from labelling_texts import task
+from studio_in_memory import LEAD, Fault, StudioInMemory, once
 
 TOKEN = "5ecre7" * 6 + "abcd"
 IMPORT = r"/import$"
@@ -28,17 +28,25 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fake() -> FakeStudio:
-    return FakeStudio()
+def fake() -> StudioInMemory:
+    return with_project()
 
 
 @pytest.fixture
-def gateway(fake: FakeStudio) -> Gateway:
+def gateway(fake: StudioInMemory) -> Gateway:
     return open_gateway(fake)
 
 
-def open_gateway(fake: FakeStudio) -> Gateway:
+def open_gateway(fake: StudioInMemory) -> Gateway:
     return Gateway("http://studio.example", TOKEN, transport=fake.transport)
+
+
+def with_project() -> StudioInMemory:
+    """A server with an empty project, of the id 1."""
+    studio = StudioInMemory()
+    studio.account(LEAD)["token"] = TOKEN
+    studio.make_project("Judging")
+    return studio
 
 
 def answers(status: int, **more: object) -> Callable[[httpx.Request], httpx.Response]:
@@ -58,7 +66,7 @@ def project_spec(*, marker: str) -> ProjectSpec:
     )
 
 
-def keys(fake: FakeStudio) -> Counter[str]:
+def keys(fake: StudioInMemory) -> Counter[str]:
     return Counter(made["data"]["pair_id"] for made in fake.tasks.values())
 
 
@@ -66,14 +74,14 @@ TASKS = [task(number) for number in range(1, 11)]
 EACH_ONCE = Counter(made["data"]["pair_id"] for made in TASKS)
 
 
-def test_tasks_arrive_once_and_in_order(fake: FakeStudio, gateway: Gateway) -> None:
+def test_tasks_arrive_once_and_in_order(fake: StudioInMemory, gateway: Gateway) -> None:
     delivery = deliver(gateway, 1, TASKS, batch_size=4)
     assert [made["data"]["pair_id"] for made in fake.tasks.values()] == list(EACH_ONCE)
     assert delivery.sent == 10
     assert fake.count("POST", IMPORT) == 3
 
 
-def test_a_second_import_sends_nothing(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_second_import_sends_nothing(fake: StudioInMemory, gateway: Gateway) -> None:
     first = deliver(gateway, 1, TASKS)
     second = deliver(gateway, 1, TASKS)
     assert second.sent == 0
@@ -81,7 +89,7 @@ def test_a_second_import_sends_nothing(fake: FakeStudio, gateway: Gateway) -> No
     assert fake.count("POST", IMPORT) == 1
 
 
-def test_an_import_that_is_answered_is_not_read_back(fake: FakeStudio, gateway: Gateway) -> None:
+def test_an_import_that_is_answered_is_not_read_back(fake: StudioInMemory, gateway: Gateway) -> None:
     """The answer holds the ids, and the server's count tells that nothing else came meanwhile."""
     delivery = deliver(gateway, 1, TASKS, batch_size=4)
     assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
@@ -89,7 +97,7 @@ def test_an_import_that_is_answered_is_not_read_back(fake: FakeStudio, gateway: 
 
 
 @pytest.mark.parametrize("answer", [{}, {"task_ids": None}, {"task_ids": [1, 2]}, ["nonsense"]])
-def test_an_answer_that_lacks_ids_is_read_back(fake: FakeStudio, gateway: Gateway, answer: object) -> None:
+def test_an_answer_that_lacks_ids_is_read_back(fake: StudioInMemory, gateway: Gateway, answer: object) -> None:
     def stores(request: httpx.Request) -> httpx.Response:
         fake.serve(request)
         return httpx.Response(201, json=answer)
@@ -100,14 +108,14 @@ def test_an_answer_that_lacks_ids_is_read_back(fake: FakeStudio, gateway: Gatewa
     assert keys(fake) == EACH_ONCE
 
 
-def test_only_what_is_missing_is_sent(fake: FakeStudio, gateway: Gateway) -> None:
+def test_only_what_is_missing_is_sent(fake: StudioInMemory, gateway: Gateway) -> None:
     deliver(gateway, 1, TASKS[3:6])
     delivery = deliver(gateway, 1, TASKS)
     assert delivery.sent == 7
     assert keys(fake) == EACH_ONCE
 
 
-def test_a_lost_answer_is_looked_after_before_anything_is_sent_again(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_lost_answer_is_looked_after_before_anything_is_sent_again(fake: StudioInMemory, gateway: Gateway) -> None:
     def stores_then_fails(request: httpx.Request) -> httpx.Response:
         fake.serve(request)
         return httpx.Response(502, json={"detail": "bad gateway"})
@@ -118,7 +126,7 @@ def test_a_lost_answer_is_looked_after_before_anything_is_sent_again(fake: FakeS
     assert keys(fake) == EACH_ONCE
 
 
-def test_a_502_is_not_repeated_behind_our_back(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_502_is_not_repeated_behind_our_back(fake: StudioInMemory, gateway: Gateway) -> None:
     fake.faults.append(once("POST", IMPORT, answers(502)))
     deliver(gateway, 1, TASKS)
     posts = [index for index, (method, path) in enumerate(fake.requests) if method == "POST"]
@@ -132,7 +140,7 @@ def test_a_502_is_not_repeated_behind_our_back(fake: FakeStudio, gateway: Gatewa
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("error", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError])
 def test_a_broken_import_is_reconciled(
-    fake: FakeStudio, gateway: Gateway, error: type[httpx.TransportError], stored: bool
+    fake: StudioInMemory, gateway: Gateway, error: type[httpx.TransportError], stored: bool
 ) -> None:
     def breaks(request: httpx.Request) -> httpx.Response:
         if stored:
@@ -145,7 +153,7 @@ def test_a_broken_import_is_reconciled(
     assert fake.count("POST", IMPORT) == (4 if stored else 5)
 
 
-def test_an_import_that_lands_late_leaves_no_second_copy(fake: FakeStudio, gateway: Gateway) -> None:
+def test_an_import_that_lands_late_leaves_no_second_copy(fake: StudioInMemory, gateway: Gateway) -> None:
     """The server was still busy with the import of a push that had been killed."""
     late: list[httpx.Request] = []
 
@@ -163,7 +171,7 @@ def test_an_import_that_lands_late_leaves_no_second_copy(fake: FakeStudio, gatew
     assert fake.count("DELETE", "/api/tasks/") == 10
 
 
-def test_of_two_copies_the_annotated_one_stays(fake: FakeStudio, gateway: Gateway) -> None:
+def test_of_two_copies_the_annotated_one_stays(fake: StudioInMemory, gateway: Gateway) -> None:
     deliver(gateway, 1, TASKS[:2])
     gateway.send_tasks(1, TASKS[:2])
     second_copies = sorted(fake.tasks)[2:]
@@ -173,7 +181,7 @@ def test_of_two_copies_the_annotated_one_stays(fake: FakeStudio, gateway: Gatewa
     assert keys(fake) == Counter(made["data"]["pair_id"] for made in TASKS[:2])
 
 
-def test_two_annotated_copies_are_left_and_told(fake: FakeStudio, gateway: Gateway) -> None:
+def test_two_annotated_copies_are_left_and_told(fake: StudioInMemory, gateway: Gateway) -> None:
     deliver(gateway, 1, TASKS[:1])
     gateway.send_tasks(1, TASKS[:1])
     for task_id in fake.tasks:
@@ -184,7 +192,7 @@ def test_two_annotated_copies_are_left_and_told(fake: FakeStudio, gateway: Gatew
     assert len(fake.tasks) == 2
 
 
-def test_a_refused_import_is_not_tried_again(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_refused_import_is_not_tried_again(fake: StudioInMemory, gateway: Gateway) -> None:
     fake.faults.append(once("POST", IMPORT, answers(400)))
     with pytest.raises(StudioError, match="as the test wants it"):
         deliver(gateway, 1, TASKS)
@@ -203,10 +211,10 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_server_that_asks_for_patience_gets_it_for_a_minute_in_all(
-    fake: FakeStudio, gateway: Gateway, slept: list[float]
+    fake: StudioInMemory, gateway: Gateway, slept: list[float]
 ) -> None:
     fake.faults += [once("GET", "whoami", too_many(20)), once("GET", "whoami", too_many(39))]
-    assert gateway.whoami() == 7
+    assert gateway.whoami() == 1
     assert slept == [20, 39]
     slept.clear()
     fake.faults += [once("GET", "whoami", too_many(30)), once("GET", "whoami", too_many(31))]
@@ -215,11 +223,11 @@ def test_a_server_that_asks_for_patience_gets_it_for_a_minute_in_all(
     assert slept == [30]
     assert "wait 31 s, then run the command again" in (caught.value.hint or "")
     fake.faults.append(once("GET", "whoami", too_many("Thu, 01 Jan 2026 00:00:00 GMT")))
-    assert gateway.whoami() == 7
+    assert gateway.whoami() == 1
 
 
 def test_what_makes_something_is_looked_for_before_it_is_sent_again(
-    fake: FakeStudio, gateway: Gateway, slept: list[float]
+    fake: StudioInMemory, gateway: Gateway, slept: list[float]
 ) -> None:
     fake.faults.append(once("POST", IMPORT, too_many(5)))
     deliver(gateway, 1, TASKS)
@@ -230,17 +238,17 @@ def test_what_makes_something_is_looked_for_before_it_is_sent_again(
     fake.faults.append(once("POST", "projects/?$", too_many(5)))
     with pytest.raises(StudioError, match="takes no more requests"):
         gateway.create_project(project_spec(marker="m"))
-    assert fake.projects == {}
+    assert list(fake.projects) == [1]
 
 
-def test_without_a_word_on_when_the_hint_is_its_own(fake: FakeStudio, gateway: Gateway) -> None:
+def test_without_a_word_on_when_the_hint_is_its_own(fake: StudioInMemory, gateway: Gateway) -> None:
     fake.faults.append(once("POST", "projects/?$", answers(429)))
     with pytest.raises(StudioError, match=r"no more requests for now \(429\) while creating") as caught:
         gateway.create_project(project_spec(marker="m"))
     assert "wait a minute" in (caught.value.hint or "")
 
 
-def test_a_server_that_never_takes_them_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_server_that_never_takes_them_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
     fake.faults += [once("POST", IMPORT, answers(503)) for _ in range(9)]
     with pytest.raises(UncertainWrite):
         deliver(gateway, 1, TASKS)
@@ -250,7 +258,7 @@ def test_a_server_that_never_takes_them_is_an_error(fake: FakeStudio, gateway: G
 @pytest.mark.parametrize("seed", range(100))
 def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(seed: int) -> None:
     rng = random.Random(seed)
-    fake = FakeStudio()
+    fake = with_project()
     kinds = ["store, then 502", "502", "drop", "store, then drop", "read fails", "answer"]
 
     def flaky(request: httpx.Request) -> httpx.Response | None:
@@ -281,15 +289,15 @@ def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(seed: int)
     assert keys(fake) == EACH_ONCE
 
 
-def test_a_listing_that_is_short_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_listing_that_is_short_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
     deliver(gateway, 1, TASKS)
     fake.total_lies_by = 2
     with pytest.raises(StudioError, match="counts 12 tasks and sent 10"):
         gateway.tasks_of(1)
 
 
-def test_a_404_in_the_middle_of_a_listing_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
-    fake.tasks = {number: {"data": {"pair_id": str(number)}} for number in range(1, 1201)}
+def test_a_404_in_the_middle_of_a_listing_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
+    gateway.send_tasks(1, [{"data": {"pair_id": str(number)}} for number in range(1, 1201)])
     assert len(gateway.tasks_of(1)) == 1200
     fake.faults.append(once("GET", LIST, answers(404), after=1))
     with pytest.raises(StudioError, match="counts 1200 tasks and sent 500"):
@@ -307,7 +315,7 @@ def test_a_404_in_the_middle_of_a_listing_is_an_error(fake: FakeStudio, gateway:
     ],
 )
 def test_a_pull_that_misses_something_is_an_error(
-    fake: FakeStudio,
+    fake: StudioInMemory,
     gateway: Gateway,
     monkeypatch: pytest.MonkeyPatch,
     spoilt: Callable[[list[object]], list[object]],
@@ -331,7 +339,7 @@ def test_a_pull_that_misses_something_is_an_error(
 
 
 def test_a_large_project_is_exported_in_groups(
-    fake: FakeStudio, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+    fake: StudioInMemory, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annot.labelstudio.gateway.WHOLE_EXPORT", 9)
     monkeypatch.setattr("annot.labelstudio.gateway.EXPORT_SIZE", 4)
@@ -345,7 +353,9 @@ def test_a_large_project_is_exported_in_groups(
     assert fake.count("GET", "/export") == 3
 
 
-def test_a_lost_answer_to_an_annotation_is_told_and_leaves_one_annotation(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_lost_answer_to_an_annotation_is_told_and_leaves_one_annotation(
+    fake: StudioInMemory, gateway: Gateway
+) -> None:
     deliver(gateway, 1, TASKS[:1])
     (task_id,) = fake.tasks
 
@@ -356,10 +366,10 @@ def test_a_lost_answer_to_an_annotation_is_told_and_leaves_one_annotation(fake: 
     fake.faults.append(once("POST", "/annotations", stores_then_drops))
     with pytest.raises(UncertainWrite):
         gateway.annotate(task_id, [])
-    assert len(fake.annotations[task_id]) == 1
+    assert len(fake.annotations_on(task_id)) == 1
 
 
-def test_a_project_whose_making_was_not_answered_is_found(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_project_whose_making_was_not_answered_is_found(fake: StudioInMemory, gateway: Gateway) -> None:
     spec = project_spec(marker="c/judge/a1")
 
     def stores_then_fails(request: httpx.Request) -> httpx.Response:
@@ -369,18 +379,18 @@ def test_a_project_whose_making_was_not_answered_is_found(fake: FakeStudio, gate
     fake.faults.append(once("POST", "/api/projects", stores_then_fails))
     with pytest.raises(StudioError):
         gateway.create_project(spec)
-    assert [project.project_id for project in gateway.marked_projects(spec.marker)] == list(fake.projects)
+    assert [project.project_id for project in gateway.marked_projects(spec.marker)] == [2]
     assert gateway.find_project("c/judge/a") is None
 
 
-def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: FakeStudio, gateway: Gateway) -> None:
+def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: StudioInMemory, gateway: Gateway) -> None:
     spec = project_spec(marker="m")
     first, second = gateway.create_project(spec), gateway.create_project(spec)
     assert gateway.find_project("m") == gateway.project(first)
-    fake.projects[second]["task_number"] = 3
+    gateway.send_tasks(second, TASKS[:3])
     assert gateway.find_project("m") == gateway.project(second)
-    assert len(fake.projects) == 2
-    fake.projects[first]["task_number"] = 1
+    assert len(fake.projects) == 3
+    gateway.send_tasks(first, TASKS[:1])
     with pytest.raises(StudioError, match=f"projects {first}, {second} carry the same marker"):
         gateway.find_project("m")
 
@@ -401,7 +411,7 @@ def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: FakeS
     ],
 )
 def test_every_failure_is_said_in_words_with_a_remedy_and_without_the_token(
-    fake: FakeStudio,
+    fake: StudioInMemory,
     gateway: Gateway,
     respond: Callable[[httpx.Request], httpx.Response],
     said: str,

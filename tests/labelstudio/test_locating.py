@@ -9,22 +9,22 @@ import pytest
 from annot.base.errors import StudioError
 from annot.judging.exchange.server_projects import locate, marker_of, remove_duplicates
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import ProjectSpec
+from annot.labelstudio.studio_records import Payload, ProjectSpec
 from annot.store.projects import Project
-from fake_studio import FakeStudio, once
+from studio_in_memory import StudioInMemory, once
 
 MARKER = marker_of("study", "judge", "a1")
 OWN = {"q/d1", "q/d2"}
 
 
 @pytest.fixture
-def fake() -> FakeStudio:
-    return FakeStudio()
+def fake() -> StudioInMemory:
+    return StudioInMemory()
 
 
 @pytest.fixture
-def gateway(fake: FakeStudio) -> Iterator[Gateway]:
-    with Gateway("http://studio.example", "0123456789abcdef", transport=fake.transport) as made:
+def gateway(fake: StudioInMemory) -> Iterator[Gateway]:
+    with Gateway("http://studio.example", fake.token, transport=fake.transport) as made:
         yield made
 
 
@@ -32,6 +32,10 @@ def make(gateway: Gateway, marker: str) -> int:
     return gateway.create_project(
         ProjectSpec(marker=marker, title="Title", description="x", label_config="<View/>", instructions="", color="#0")
     )
+
+
+def task(key: str) -> Payload:
+    return {"data": {"pair_id": key}}
 
 
 def known(remote_id: int | None, created: str | None = None) -> Project:
@@ -43,9 +47,9 @@ def located(gateway: Gateway, project: Project) -> int | None:
     return None if found is None else found.project_id
 
 
-def test_the_id_on_record_comes_before_the_marker(fake: FakeStudio, gateway: Gateway) -> None:
+def test_the_id_on_record_comes_before_the_marker(fake: StudioInMemory, gateway: Gateway) -> None:
     ours, marked = make(gateway, "study/before/a1"), make(gateway, MARKER)
-    created = f"2026-11-21T10:00:00.{ours:06d}Z"
+    created = fake.projects[ours]["created_at"]
     assert located(gateway, known(ours, created)) == ours
     assert located(gateway, known(None)) == marked
     del fake.projects[ours]
@@ -58,9 +62,9 @@ def not_found(request: httpx.Request) -> httpx.Response:
     return httpx.Response(404, json={"detail": "Not found."})
 
 
-def test_a_project_that_is_not_found_once_is_there(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_project_that_is_not_found_once_is_there(fake: StudioInMemory, gateway: Gateway) -> None:
     ours = make(gateway, "study/before/a1")
-    project = known(ours, f"2026-11-21T10:00:00.{ours:06d}Z")
+    project = known(ours, fake.projects[ours]["created_at"])
     fake.faults.append(once("GET", rf"projects/{ours}/?$", not_found))
     assert located(gateway, project) == ours
     # Before its id was noted down.
@@ -79,27 +83,26 @@ def test_an_id_that_the_server_gave_again_is_another_project(gateway: Gateway) -
     assert located(gateway, known(again, "2026-10-01T10:00:00.000000Z")) == marked
 
 
-def test_without_its_time_on_record_a_project_is_known_by_its_tasks(fake: FakeStudio, gateway: Gateway) -> None:
+def test_without_its_time_on_record_a_project_is_known_by_its_tasks(fake: StudioInMemory, gateway: Gateway) -> None:
     project = make(gateway, "study/before/a1")
     assert located(gateway, known(project)) == project
-    fake.tasks = {8: {"data": {"pair_id": "q/d1"}}, 9: {"data": {"pair_id": "theirs"}}}
+    ours, _ = gateway.send_tasks(project, [task("q/d1"), task("theirs")])
     assert located(gateway, known(project)) == project
-    fake.tasks = {8: {"data": {"pair_id": "theirs"}}}
+    fake.delete_task(ours)
     assert located(gateway, known(project)) is None
 
 
-def test_a_marked_project_with_a_strangers_tasks_is_left_alone(fake: FakeStudio, gateway: Gateway) -> None:
-    make(gateway, MARKER)
-    fake.tasks = {8: {"data": {"pair_id": "q/d1"}}, 9: {"data": {"pair_id": "theirs"}}}
+def test_a_marked_project_with_a_strangers_tasks_is_left_alone(fake: StudioInMemory, gateway: Gateway) -> None:
+    gateway.send_tasks(make(gateway, MARKER), [task("q/d1"), task("theirs")])
     with pytest.raises(StudioError, match=r"carries this collection's name and 1 task"):
         located(gateway, known(None))
 
 
-def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gateway: Gateway) -> None:
+def test_only_empty_twins_of_the_same_marker_are_removed(fake: StudioInMemory, gateway: Gateway) -> None:
     kept, empty, full, judged = (make(gateway, MARKER) for _ in range(4))
     other = make(gateway, marker_of("study", "judge", "a11"))
-    fake.projects[full]["task_number"] = 1
-    fake.projects[judged]["total_annotations_number"] = 1
+    gateway.send_tasks(full, [task("q/d1")])
+    gateway.annotate(*gateway.send_tasks(judged, [task("q/d1")]), [])
     duplicates = remove_duplicates(gateway, kept, marker=MARKER)
     assert (duplicates.removed, [one.project_id for one in duplicates.left]) == (1, [full, judged])
     assert [note.partition(", a duplicate")[0] for note in duplicates.notes("a1")] == [

@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 @dataclass
-class Tally:
+class RowCounts:
     """What a reading met beside the rows that it gave."""
 
     foreign: int = 0
@@ -56,7 +56,7 @@ VECTOR_COLUMNS = ("vector", "embedding", "vectors", "embeddings")
 """The columns that are looked for where none is named."""
 
 
-def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Tally) -> Iterator[Block]:
+def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: RowCounts) -> Iterator[Block]:
     """The rows of these papers. ids: of the rows. Raises InputError when it is no such matrix, or of another length."""
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -69,7 +69,7 @@ def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Tal
 
 
 def read_safetensors(
-    path: Path, ids: Sequence[str], papers: Collection[str], tally: Tally, *, tensor: str | None
+    path: Path, ids: Sequence[str], papers: Collection[str], tally: RowCounts, *, tensor: str | None
 ) -> Iterator[Block]:
     """The rows of these papers. tensor: its name; None where it is the only one. Raises InputError as `read_npy`."""
     from safetensors import SafetensorError, safe_open
@@ -92,7 +92,7 @@ def read_safetensors(
 
 
 def read_parquet(
-    path: Path, papers: Collection[str], tally: Tally, *, id_column: str | None, vector_column: str | None
+    path: Path, papers: Collection[str], tally: RowCounts, *, id_column: str | None, vector_column: str | None
 ) -> Iterator[Block]:
     """The rows of these papers. A column that is None is found by its usual name.
 
@@ -152,7 +152,7 @@ def _rows(
     count: int,
     ids: Sequence[str],
     papers: Collection[str],
-    tally: Tally,
+    tally: RowCounts,
     rows: Callable[[int, int], NDArray[Any]],
 ) -> Iterator[Block]:
     if count != len(ids):
@@ -178,7 +178,7 @@ class Spaces:
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
-    def say(self, space: str, where: str, tally: Tally) -> None:
+    def say(self, space: str, where: str, tally: RowCounts) -> None:
         """Note that `where` names this space. Raises InputError when another place named another."""
         self._said.setdefault(space, where)
         tally.space = space
@@ -190,7 +190,7 @@ class Spaces:
             )
 
 
-def read_s2_vectors(path: Path, papers: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
+def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts, spaces: Spaces) -> Iterator[Block]:
     """The rows of these papers; a line of another paper is passed over unparsed.
 
     Raises InputError when the file is broken off, or names another space than one read before.

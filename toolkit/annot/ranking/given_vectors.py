@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
-from annot.formats.vector_files import Block, Spaces, Tally, read_npy, read_parquet, read_s2_vectors, read_safetensors
+from annot.formats.vector_files import (
+    Block,
+    RowCounts,
+    Spaces,
+    read_npy,
+    read_parquet,
+    read_s2_vectors,
+    read_safetensors,
+)
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
@@ -53,7 +61,7 @@ class KeptRows:
         self,
         ws: Workspace,
         name: str,
-        tally: Tally,
+        tally: RowCounts,
         *,
         asked_space: str | None,
         own_space: str | None,
@@ -116,7 +124,7 @@ class KeptRows:
 
 
 def blocks_of(
-    files: Sequence[Path], form: Form, wanted: Collection[str], tally: Tally, advance: Advance
+    files: Sequence[Path], form: Form, wanted: Collection[str], tally: RowCounts, advance: Advance
 ) -> Iterator[Block]:
     spaces = Spaces()
     done = 0
@@ -129,7 +137,9 @@ def blocks_of(
             yield block
 
 
-def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Tally, spaces: Spaces) -> Iterator[Block]:
+def _read(
+    path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts, spaces: Spaces
+) -> Iterator[Block]:
     if kind == SEMANTIC_SCHOLAR:
         return read_s2_vectors(path, wanted, tally, spaces)
     if kind == "parquet":

@@ -15,7 +15,7 @@ from annot.base.names import check_name, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.base.templating import counted
-from annot.formats.vector_files import Tally
+from annot.formats.vector_files import RowCounts
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
@@ -96,7 +96,7 @@ def add_files(
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files beside it, expected one")
     wanted = frozenset(paper_ids(ws.corpus))
-    tally = Tally()
+    tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
     kept = KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
