@@ -308,7 +308,7 @@ WRONG: dict[str, Wrong] = {
     "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
     "pull: every, and no watch": Wrong("pull", "--every 5", ("--every needs --watch",), "planned"),
     "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
-    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
+    "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
     "train gold: rows that cannot be used": Wrong(
         "train gold",
@@ -341,7 +341,7 @@ WRONG: dict[str, Wrong] = {
         "settled",
         write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
     ),
-    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is settled": Wrong("train hide", "", ("no pair is settled yet",), "planned"),
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
     "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),

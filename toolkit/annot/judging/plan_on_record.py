@@ -13,10 +13,10 @@ from annot.base.errors import MissingInput
 from annot.base.records import Assignment
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.stage import Stage
-from annot.store import people, runs
+from annot.store import adjudications, people, projects, runs
 from annot.store.database import open_store
+from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
@@ -69,6 +69,18 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
     judging = ws.settings.judging
     facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
     write_manifest(manifest, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
+
+
+def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
+    """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
+    found: dict[Pair, set[str]] = {}
+    for one in adjudications.read_adjudications(session):
+        if not one.flags:
+            found.setdefault(one.pair, set()).add(one.adjudicator)
+    for project in projects.read_projects(session, round="adjudicate"):
+        for asked in projects.read_tasks(session, project.project):
+            found.setdefault(asked.pair, set()).add(project.assessor)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
