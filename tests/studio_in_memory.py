@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import ssl
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ URL = "http://studio.memory.example"
 LEAD = "lead@annot.example"
 REFUSED_HOST = "127.0.0.2"
 """An address that the server calls no webhook at."""
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 USUAL_PROJECT: dict[str, Any] = {
     "title": "",
     "description": "",
@@ -109,7 +111,9 @@ class StudioInMemory:
             request.read()
             return self.answer(request)
 
-        with mock.patch.object(httpx.HTTPTransport, "handle_request", here):
+        # Certificates are looked at nowhere, and reading them takes most of a connection's time.
+        certificates = mock.patch("httpx._transports.default.create_ssl_context", return_value=NO_CERTIFICATES)
+        with mock.patch.object(httpx.HTTPTransport, "handle_request", here), certificates:
             yield self
 
     def sign_up(self, email: str, password: str = "secret") -> str:
@@ -159,6 +163,15 @@ class StudioInMemory:
         """The task is deleted with all that is on it."""
         self._delete_task(task)
 
+    def delete_project(self, project: int) -> None:
+        """The project is deleted with all that is in it."""
+        self._delete_project([project], httpx.QueryParams(), None, 1)
+
+    def import_tasks(self, project: int, tasks: list[Record]) -> list[int]:
+        """Somebody imports tasks; their ids."""
+        made: list[int] = self._import(project, tasks)["task_ids"]
+        return made
+
     def double(self, project: int, *, with_tasks: bool = False) -> int:
         """The server has made the project twice; the other one's id."""
         number = self._number("projects")
@@ -169,7 +182,7 @@ class StudioInMemory:
 
     def kept(self) -> Record:
         """All that is on the server, as a backup keeps it."""
-        names = ("projects", "tasks", "annotations", "predictions", "webhooks", "users", "_last")
+        names = ("projects", "tasks", "annotations", "predictions", "webhooks", "users", "_last", "made", "token")
         return copy.deepcopy({name: getattr(self, name) for name in names})
 
     def restore(self, kept: Record) -> None:
