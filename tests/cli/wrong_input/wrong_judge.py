@@ -312,7 +312,7 @@ WRONG: dict[str, Wrong] = {
     "pull: another machine's address": Wrong(
         "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
     ),
-    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
+    "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
     "train gold: rows that cannot be used": Wrong(
         "train gold",
@@ -345,7 +345,7 @@ WRONG: dict[str, Wrong] = {
         "settled",
         write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
     ),
-    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is settled": Wrong("train hide", "", ("no pair is settled yet",), "planned"),
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
     "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),

@@ -1,4 +1,4 @@
-"""Keep: back-ups, moves to a newer annot, and whether everything is as it was written."""
+"""Keep: whether the study is sound, and backups of it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -20,8 +20,9 @@ def backup(
 ) -> Output:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
 
-    Left out are .annot (what can be made again, and the local server), backups and .git. Where no server can be
-    reached, the copies of its projects are left out, and the command says so; also where answers were not pulled.
+    It leaves out .annot (what can be made again, and the local server), backups and .git. It warns if a server cannot
+    be reached, so that copies of projects are missing, and if answers were not pulled. The program also backs up the
+    database, the plan and the settings by itself, in backups/: after each push and pull and before it deletes anything.
     """
     from annot.steps import backup as step
 
@@ -34,18 +35,17 @@ def backup(
 def restore(
     file: Annotated[Path, argument("A backup.")],
     folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
-    replace: Annotated[
-        bool, flag("--replace", "Where something is there, move it to backups/ in that folder.")
-    ] = False,
+    replace: Annotated[bool, flag("--replace", "If something is there, move it to backups/ in that folder.")] = False,
     wait: WaitOption = 0.0,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Bring a study back as it was backed up, checked hash by hash and row by row; all of it, or nothing.
+    """Bring a study back from a backup, checked hash by hash and row by row; all of it, or nothing.
 
-    Nothing comes back outside the folder. ANNOT_DATABASE names a database elsewhere, a SQLite file or a PostgreSQL URL;
-    annot.toml in the backup cannot. A backup with a database of another version is refused. A dry run checks a backup
-    and touches nothing. Where Label Studio is lost as well, `annot push` sends what is open to an empty one, and
-    nothing that was answered.
+    A backup that the program took by itself brings back the database, the plan and the settings, and leaves the other
+    files as they are. Nothing comes back outside the folder. ANNOT_DATABASE names a database elsewhere, a SQLite file
+    or a PostgreSQL URL; annot.toml in the backup cannot. A backup with a database of another version is refused. A dry
+    run checks a backup and changes nothing. If Label Studio is lost as well, `annot push` sends what is open to an
+    empty one, and nothing that was answered.
     """
     from annot.steps import restore as step
 

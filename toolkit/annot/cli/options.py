@@ -127,7 +127,6 @@ UrlOption = Annotated[
 TOKEN = "Personal or legacy token; better in the environment than here."
 KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
 SeedOption = Annotated[int | None, setting("Seed of the draw.", min=0)]
-FacetOption = Annotated[str | None, option("Facet for query ids without a facet suffix.", "--facet", "-f")]
 OutOption = Annotated[Path | None, option("The folder to write into.", "--out", "-o", shown="exports/")]
 ConventionOption = Annotated[str | None, option("csfcube or trec.", shown="csfcube")]
 TiesOption = Annotated[

@@ -13,7 +13,6 @@ from annot.base.errors import MissingInput
 from annot.base.records import Assignment
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.judging.rounds.adjudication import adjudicators_of
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -88,6 +87,9 @@ class PlanCheck:
 
 def check(ws: Workspace) -> PlanCheck:
     """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
+    # The rounds draw on the plan: at the top, the two modules would wait for each other.
+    from annot.judging.rounds.adjudication import adjudicators_of
+
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
