@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import ssl
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ import httpx
 
 URL = "http://studio.memory.example"
 LEAD = "lead@annot.example"
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 USUAL_PROJECT: dict[str, Any] = {
     "title": "",
     "description": "",
@@ -106,7 +108,9 @@ class StudioInMemory:
             request.read()
             return self.answer(request)
 
-        with mock.patch.object(httpx.HTTPTransport, "handle_request", here):
+        # Certificates are looked at nowhere, and reading them takes most of a connection's time.
+        certificates = mock.patch("httpx._transports.default.create_ssl_context", return_value=NO_CERTIFICATES)
+        with mock.patch.object(httpx.HTTPTransport, "handle_request", here), certificates:
             yield self
 
     def sign_up(self, email: str, password: str = "secret") -> str:
@@ -156,6 +160,15 @@ class StudioInMemory:
         """The task is deleted with all that is on it."""
         self._delete_task(task)
 
+    def delete_project(self, project: int) -> None:
+        """The project is deleted with all that is in it."""
+        self._delete_project([project], httpx.QueryParams(), None, 1)
+
+    def import_tasks(self, project: int, tasks: list[Record]) -> list[int]:
+        """Somebody imports tasks; their ids."""
+        made: list[int] = self._import(project, tasks)["task_ids"]
+        return made
+
     def double(self, project: int, *, with_tasks: bool = False) -> int:
         """The server has made the project twice; the other one's id."""
         number = self._number("projects")
@@ -166,7 +179,7 @@ class StudioInMemory:
 
     def kept(self) -> Record:
         """All that is on the server, as a backup keeps it."""
-        names = ("projects", "tasks", "annotations", "predictions", "users", "_last")
+        names = ("projects", "tasks", "annotations", "predictions", "users", "_last", "made", "token")
         return copy.deepcopy({name: getattr(self, name) for name in names})
 
     def restore(self, kept: Record) -> None:
