@@ -11,8 +11,7 @@ from math import inf
 from statistics import mean
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, Pool, Ranking
-from annot.base.shards import Advance
+from annot.base.records import CITED, Advance, Pool, Ranking
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission, passed_over_in, recorded_admissions
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
