@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of, write_fil
 FILE = "admission.jsonl"
 """Below the pools."""
 Barred = Mapping[str, str | None]
-"""By id, the near-duplicate that stands for the paper; None for a paper with the title of the query paper."""
+"""By id, the near-duplicate that the pool has in its place; None for a paper with the title of the query paper."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def draw_pools(
     *,
     current: Mapping[str, Pool],
 ) -> list[Pool]:
-    """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
+    """The pool of every query paper that has a design, drawn as that says, with what was added to the one on record.
 
     Raises InputError where a method would draw that was added later.
     """
@@ -77,7 +77,7 @@ def admitted_to(
     proved: bool,
     advance: Advance,
 ) -> dict[str, Admission]:
-    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now.
+    """What the pools of these papers were drawn with; of a pool that does not say, what holds now.
 
     proved: raise InputError where what is on disk is not what its manifest names.
     """

@@ -32,14 +32,14 @@ Lines = dict[str, dict[str, str]]
 
 
 def rankings_manifest(ws: Workspace) -> Path:
-    """Where the manifest of the rankings lies."""
+    """The manifest of the rankings."""
     return ws.rankings / MANIFEST
 
 
 def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
     """By method, the query papers whose pools follow from its ranking.
 
-    designs: of the pools that are drawn; pools: those that stand, of which what was added is kept.
+    designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
     """
     found: dict[str, list[str]] = {}
     for paper_id in dict.fromkeys((*designs, *pools)):
@@ -187,8 +187,8 @@ def rank_corpus(
     """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
 
     excluded: by query paper, the papers that must not rank for it, besides itself; asked once all is there to rank by.
-    keep: what an index lacks is made and kept. given: by method, rankings that are being brought in and need not be
-    kept yet. Raises MissingInput for a method that is neither ours nor brought in.
+    keep: what an index lacks is made and kept. given: by method, rankings that are being imported and need not be
+    kept yet. Raises MissingInput for a method that is neither ours nor imported.
     """
     brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
     for name, of in given.items():

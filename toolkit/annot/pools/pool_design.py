@@ -63,7 +63,7 @@ def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
 
 
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
-    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not tell, and is
+    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not say, and is
     not among them."""
     found = {}
     for pool in (as_of(pool, 1) for pool in pools):

@@ -239,7 +239,7 @@ class Replayed:
     added_to: int
     """Pools, imported ones among them, that were added to after the draw."""
     imported: int
-    """Pools that do not tell how they were drawn; only what was added to them is looked at."""
+    """Pools that do not say how they were drawn; only what was added to them is looked at."""
     cited_since: int
     """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
     cited_gone: int

@@ -106,7 +106,7 @@ class Shard:
         return csr_matrix(parts, shape=shape, copy=False)
 
     def frequency(self, field: Field, rule: Rule) -> NDArray[np.int64]:
-        """In how many documents of the shard each of its tokens stands: shape (tokens,)."""
+        """In how many documents of the shard each of its tokens occurs: shape (tokens,)."""
         return self._arrays[f"{field}_{rule}_frequency"]
 
 
@@ -119,7 +119,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of one field under one rule. documents: how many papers; frequency: in how many each token stands, shape
+    """Of one field under one rule. documents: how many papers; frequency: in how many each token occurs, shape
     (tokens,); running: how many tokens in all."""
 
     documents: int
@@ -228,7 +228,7 @@ class Corpus:
         return vstack(parts, format="csr")[order]
 
     def totals(self, field: Field, rule: Rule, rows: Rows | None = None) -> NDArray[np.int64]:
-        """How often each token stands in a field of all papers, or of those in these rows: shape (tokens,)."""
+        """How often each token occurs in a field of all papers, or of those in these rows: shape (tokens,)."""
         totals = np.zeros(self._width(rule), dtype=np.int64)
         for shard, place, start in zip(self.shards, self.places(rule), self.starts.tolist(), strict=False):
             counts = shard.counts(field, rule)

@@ -36,7 +36,7 @@ from annot.study.workspace import Workspace
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 """By the end of the file's name; any other is Semantic Scholar's."""
 SEMANTIC_SCHOLAR = "semantic-scholar"
-"""The format whose files hold one of two versions of SPECTER, and do not all tell which."""
+"""The format whose files hold one of two versions of SPECTER, and do not all say which."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
 
 
@@ -44,7 +44,7 @@ class Form(NamedTuple):
     """How the files are to be read."""
 
     name: str | None
-    """One of `FORMATS`; None tells it by the names of the files."""
+    """One of `FORMATS`; None: as the names of the files say."""
     ids: Path | None
     id_column: str | None
     vector_column: str | None
@@ -151,7 +151,7 @@ WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
 FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
 INCOMPLETE = "the file may be incomplete; download it again"
 HEAD = 1 << 16
-"""Bytes that are looked at to tell the format; no line of numbers is longer."""
+"""Bytes that are looked at to find the format; no line of numbers is longer."""
 
 
 class Read(NamedTuple):
@@ -249,7 +249,7 @@ class Coverage:
     distinct: float
     """The share of distinct words that have one, 0..1."""
     lacking: tuple[tuple[str, int], ...]
-    """The most frequent words without one, and how often each stands."""
+    """The most frequent words without one, and how often each occurs."""
 
 
 def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:

@@ -66,7 +66,7 @@ def open_index(
     scratch: Path | None = None,
     memory: int = MEMORY,
 ) -> Index:
-    """The index with all that `methods` need; what is missing is made and kept, what stands is used.
+    """The index with all that `methods` need; what is missing is made and kept.
 
     scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
     that the processes at work on shards may take together, and so may the training and `lsa` after them.
@@ -107,7 +107,7 @@ def open_index(
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
-    """Where the index of the corpus as it is now lies. keep: remember the corpus's hash (`current_sha256`).
+    """Where the index of the corpus as it is now is kept. keep: remember the corpus's hash (`current_sha256`).
 
     Raises MissingInput when the corpus is empty.
     """
@@ -221,7 +221,7 @@ def damaged(ws: Workspace) -> tuple[Path, ...]:
 
 
 def _names(path: Path) -> list[str]:
-    """The lines of a file; none where it is gone, which its folder tells."""
+    """The lines of a file; none when it is missing."""
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 

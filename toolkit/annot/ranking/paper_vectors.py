@@ -82,7 +82,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
 
 
 def only_space(ws: Workspace, name: str) -> str | None:
-    """The space of vectors that are imported under this name, where the name alone tells it: the name itself.
+    """The space of vectors that are imported under this name, if the name alone says it: the name itself.
 
     None where it does not: an encoder of several versions is called so, or the set holds vectors of another space.
     """

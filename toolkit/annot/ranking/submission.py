@@ -237,7 +237,7 @@ def imported_methods(ws: Workspace) -> dict[str, Any]:
 
 
 def ranking_file(ws: Workspace, method: str) -> Path:
-    """Where the ranking of this method lies."""
+    """The file of the ranking of this method."""
     return ws.imported_rankings / f"{method}.run"
 
 

@@ -6,7 +6,7 @@
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
     parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.ranking.encoding`)
 
-`model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
+`model` names what made them; `space` names the space they are in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
 where it is not named it is "l2", by which CSFCube ranked SPECTER. Half precision halves the disk; scores are then those
 of the numbers as stored, in double precision as ever.
@@ -42,7 +42,7 @@ Precision = Literal["float32", "float16"]
 
 @dataclass(frozen=True)
 class Vectors:
-    """One row of float32 or float16 for each id, with the space they lie in and the metric it is made for."""
+    """One row of float32 or float16 for each id, with the space they are in and the metric it is made for."""
 
     ids: Strings
     matrix: NDArray[Any]
@@ -52,7 +52,7 @@ class Vectors:
     facts: Mapping[str, Any]
     """What else the maker of the vectors wrote down: settings, versions."""
     source: VectorSource | None = field(default=None, kw_only=True)
-    """The rows as a search reads them that may be sent elsewhere; None stands for the matrix."""
+    """The rows as a search reads them that may be sent elsewhere; None: the matrix."""
 
     @cached_property
     def rows(self) -> dict[str, int]:

@@ -81,7 +81,7 @@ def length_of(examples: int, settings: RecipeSettings) -> Length:
 class Training:
     """A model with what trains it.
 
-    work: the folder of the state; a state that is there is gone on from.
+    work: the folder of the state; a training continues from a state that is there.
     """
 
     def __init__(
