@@ -161,7 +161,7 @@ def _refuse_code(folder: Path) -> None:
     if foreign:
         raise InputError(
             f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
-            hint="annot reads weights and never runs programs that come with them",
+            hint="weights are read, but programs that come with them are never run",
         )
 
 
