@@ -41,7 +41,7 @@ def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
     assert [finding for finding in json.loads(found.stdout)["data"]["files"]["findings"] if finding.startswith(said)]
     path.unlink()
     if not name.endswith("manifest.json"):
-        assert f"{name}: gone" in annot("check", "files", folder=folder).stdout
+        assert f"{name}: missing" in annot("check", "files", folder=folder).stdout
 
 
 @pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
@@ -152,7 +152,7 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
     (folder / "out" / "DATASHEET.md").unlink()
-    assert "out/DATASHEET.md: gone" in annot("check", "files", "--release", "out", folder=folder).stdout
+    assert "out/DATASHEET.md: missing" in annot("check", "files", "--release", "out", folder=folder).stdout
 
 
 def accepted(folder: Path) -> tuple[tuple[str, str], str]:
