@@ -57,7 +57,7 @@ def test_hours_cost_and_date_of_a_steady_pace() -> None:
     assert found.finish == Finish("2031-03-16", ("2031-03-16", "2031-03-16"), 0.95)
     (one,) = found.assessors
     assert (one.judged, one.remaining, one.pairs_per_day) == (300, 100, 50.0)
-    assert one.time == PairTime(n=300, median=60.0, mean=pytest.approx(60.0), winsorised=pytest.approx(60.0), n_slow=0)
+    assert one.time == PairTime(n=300, median=60.0, mean=pytest.approx(60.0))
     # Nothing has ever varied, so nothing is expected to.
     assert found.hours_left.interval == Interval(pytest.approx(100 / 60), pytest.approx(100 / 60), 0.95, "prediction")
 
@@ -127,8 +127,6 @@ def test_idling_does_not_carry_the_mean_away() -> None:
         (one,) = forecast(given_so_far, {"a1": 60}, now=NOW, rules=RULES).assessors
         assert isinstance(one.time, PairTime)
         assert one.time.mean == pytest.approx(clean.mean(), rel=0.03)
-        assert one.time.winsorised == pytest.approx(clean.mean(), rel=0.2)
-        assert one.time.winsorised == pytest.approx(winsorised(times, fence=3.0).mean())
         assert one.hours_left.value == pytest.approx(one.time.mean / 60)
 
 
@@ -152,7 +150,7 @@ def test_times_beyond_the_fences_are_counted() -> None:
     given += [judgement(900, seconds=None), judgement(901, seconds=0.0)]
     (one,) = forecast(given, {"a1": 5}, now=NOW, rules=RULES).assessors
     assert isinstance(one.time, PairTime)
-    assert (one.time.n, one.time.n_slow) == (63, 1)
+    assert one.time.n == 63
     assert one.time.median == 50.0
 
 

@@ -9,6 +9,7 @@ from annot.cli.options import (
     PerQueryOption,
     argument,
     flag,
+    only_with,
     option,
     setting,
 )
@@ -50,11 +51,14 @@ def agreement(
 
     Also writes every coefficient, per query and per facet, to exports/agreement.json.
     """
+    from annot.base.names import check_name
     from annot.steps import agreement as step
 
-    given = {"--missing": missing is not None, "--per-query": per_query, "--all": every}
-    given |= {"--binarised-at": binarised_at is not None, "--query": bool(query)}
-    step.check_options(by, [name for name, there in given.items() if there])
+    if by is not None:
+        check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
+        only_with("the table by facet (without --by)", missing=missing, per_query=per_query, all=every, binarised_at=binarised_at)
+    if by != step.ASSESSOR:
+        only_with("--by assessor", query=query or None)
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)

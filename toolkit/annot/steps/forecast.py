@@ -64,7 +64,6 @@ class Pilot:
     judgements: int
     with_time: int
     assessors: int
-    settled_with_time: int
     cited: float
     """Documents of a pool that came in as cited, on average."""
 
@@ -185,7 +184,6 @@ def design(
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(known) if queries is None else queries
     each = n_queries * n_documents * team / max(1, n_assessors)
-    settled = settled_of(outcome)
     found = simulate_design(
         Design(
             queries=n_queries,
@@ -196,7 +194,7 @@ def design(
         ),
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
-        settled=settled,
+        settled=settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
@@ -209,7 +207,6 @@ def design(
         judgements=len(given),
         with_time=sum(seconds_of(answer) is not None for answer in given),
         assessors=len({answer.assessor for answer in given}),
-        settled_with_time=sum(seconds_of(ruling) is not None for ruling in settled),
         cited=mean_cited,
     )
     return Simulated(

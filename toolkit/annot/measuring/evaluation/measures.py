@@ -138,7 +138,6 @@ def chance_floor(
 ) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    check_name(convention, CONVENTIONS, what="convention")
     names = columns(convention, measures)
     return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
 

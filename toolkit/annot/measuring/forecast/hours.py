@@ -12,7 +12,7 @@ import numpy as np
 
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.medians import fences, winsorised
+from annot.base.stats.medians import fences
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 
@@ -49,10 +49,6 @@ class PairTime:
     median: float
     mean: float
     """Of the times within the fences: what the forecast is made from."""
-    winsorised: float
-    """The mean with the others pulled in to the fences."""
-    n_slow: int
-    """Times beyond the upper fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +191,6 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
         n=len(times),
         median=float(np.median(times)),
         mean=float(times[(times >= low) & (times <= high)].mean()),
-        winsorised=float(winsorised(times, fence=fence).mean()),
-        n_slow=int((times > high).sum()),
     )
 
 
