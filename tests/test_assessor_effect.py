@@ -509,7 +509,7 @@ def test_judgements_that_carry_flags_do_not_count_and_the_latest_revision_does()
 
 @pytest.mark.parametrize(
     ("n_runs", "reason"),
-    [(0, "0 run(s): a ranking needs at least two"), (1, "1 run(s): a ranking needs at least two")],
+    [(0, "0 runs; a ranking needs at least two"), (1, "1 run; a ranking needs at least two")],
 )
 def test_fewer_than_two_runs_have_no_tau_and_it_is_said_why(n_runs: int, reason: str) -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=20, noise=[1.0] * n_runs, seed=11)

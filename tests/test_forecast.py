@@ -288,13 +288,13 @@ def test_two_days_give_a_date_without_an_interval_and_a_few_queries_an_interval_
     given = [judgement(at, seconds=50.0 + at, days_ago=1.5 if at < 10 else 0.5) for at in range(20)]
     found = forecast(given, {"a1": 20}, now=NOW, rules=RULES)
     assert found.finish == Finish(
-        "2031-03-16", Undefined("a1 began 2 day(s) ago, which does not show how days differ"), 0.95
+        "2031-03-16", Undefined("a1 began 2 days ago, which is too short to see how days differ"), 0.95
     )
     assert found.unit == "judgements"
     assert isinstance(found.hours_left.interval, Interval)
-    assert "the pace comes from less than a week, so weekends may not be in it" in found.notes
+    assert "the pace comes from less than a week, so it may not include a weekend" in found.notes
     two = forecast(given[:2], {"a1": 20}, now=NOW, rules=RULES)
-    assert two.hours_left.interval == Undefined("only 2 judgement(s) have a time")
+    assert two.hours_left.interval == Undefined("only 2 judgements with a time")
 
 
 def test_a_finished_study_has_no_hours_left_and_no_date() -> None:
@@ -307,7 +307,7 @@ def test_a_finished_study_has_no_hours_left_and_no_date() -> None:
 def test_without_a_rate_there_is_no_cost_and_a_century_is_no_date() -> None:
     given = [judgement(0, days_ago=20.5)]
     found = forecast(given, {"a1": 10**6}, now=NOW, rules=replace(RULES, hourly_rate=None))
-    assert found.cost_left == Estimate(Undefined("no hourly rate is given"), Undefined("no hourly rate is given"))
+    assert found.cost_left == Estimate(Undefined("no hourly rate is set"), Undefined("no hourly rate is set"))
     assert found.finish.date == Undefined("at this pace it would take more than a century")
 
 
@@ -462,7 +462,7 @@ def test_what_a_design_cannot_tell_is_said() -> None:
     one_grade = np.zeros((4, 4, 4), dtype=np.int64)
     one_grade[:, 0, 0] = 9
     unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade, dispute_seconds=None)
-    assert unanimous.width.value == Undefined("in none of 40 simulated studies had the coefficient a value")
+    assert unanimous.width.value == Undefined("the coefficient has no value in any of 40 simulated studies")
     assert (unanimous.undefined, unanimous.simulated) == (40, 40)
     assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and adjudication")
     unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], dispute_seconds=None)
@@ -501,7 +501,7 @@ def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_the
     assert widths[0] > 1.1 * widths[1]
     two = designed(design, tables, dispute_seconds=None, settled=dispute_times([60.0, 90.0]))
     assert two.hours_adjudicating.interval == two.hours.interval
-    assert two.hours.interval == Undefined("only 2 dispute(s) were settled with a time")
+    assert two.hours.interval == Undefined("only 2 settled disputes with a time")
     assert two.hours_adjudicating.value == pytest.approx(500 * two.disputed.value * 75 / 3600)
 
 

@@ -143,7 +143,7 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
     assert "95% prediction intervals" in told.stdout
     assert "A missing judgement is left out" in told.stdout
     assert "cost, EUR" in told.stdout
-    assert "unknown: no hourly rate is given" in told.stdout
+    assert "unknown: no hourly rate is set" in told.stdout
     assert not (ws.pools / "plan.jsonl").exists()
     assert (ws.root / "annot.db").read_bytes() == before
 

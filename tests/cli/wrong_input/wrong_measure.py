@@ -147,7 +147,7 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),
     "evaluate: two things at once": Wrong(
-        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
+        "evaluate", "--against csfcube --out it", ("found --against and --out, expected only one of them",), "measured"
     ),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
@@ -184,7 +184,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: one tag in two files": Wrong(
         "evaluate",
         "mine.run mine.run",
-        ("the tag 'mine' stands in another file",),
+        ("the tag 'mine' is also in another file",),
         "measured",
         write("mine.run", RUN_LINES),
     ),
@@ -216,7 +216,7 @@ WRONG: dict[str, Wrong] = {
         "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
     ),
     "assessor-effect: one run alone": Wrong(
-        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+        "assessor-effect", "", ("1 run, expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
     ),
     "assessor-effect: qrels of a query that is not in the study": Wrong(
         "assessor-effect",

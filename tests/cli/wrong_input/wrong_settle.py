@@ -34,7 +34,7 @@ WRONG: dict[str, Wrong] = {
     "qrels compare: other queries": Wrong(
         "qrels compare",
         "exports/qrels.txt b.txt",
-        ("no query of this study is in both", "b.txt: found 31"),
+        ("the two files have no query of this study in common", "b.txt: found 31"),
         "measured",
         write("b.txt", "31 0 d 1\n"),
     ),

@@ -128,7 +128,9 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise MissingInput(
+            "no judgements", hint="collect them with `annot pull`, or import them with `annot import --as judgements`"
+        )
     elsewhere = snapshot.judged_elsewhere
     days = {(judgement.judged_at or "")[:10] for judgement in counting}
     panel = panel_of(
@@ -157,7 +159,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
 def _order(panel: Panel, *, elsewhere: bool) -> str:
     if panel.by_clock.all():
         return "the order of the clock"
-    of_some = " of those whose judgements do not all have a moment" if panel.by_clock.any() else ""
+    of_some = " for assessors whose judgements do not all have a time" if panel.by_clock.any() else ""
     if elsewhere:
         return f"the order of the imported file{of_some}, which need not be the order of judging"
     return f"the order of the plan{of_some}"
@@ -200,7 +202,7 @@ def evaluation_of(
     """
     if runs and runs.keys() <= demonstrations(snapshot):
         raise InputError(
-            f"{', '.join(runs)}: trained on what it is tested on, expected a run beside it that was not",
+            f"{', '.join(runs)}: all of these runs were trained on their test queries; expected one that was not",
             hint="make one with `annot run`",
         )
     return of_runs(
@@ -260,11 +262,11 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
     """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
     paths = files or tuple(sorted(ws.runs.glob("*.run")))
     if not paths:
-        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
+        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or give run files")
     runs: dict[str, dict[str, Ranking]] = {}
     for path in paths:
         run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
         if run.tag in runs:
-            raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
+            raise InputError(f"{path}: the tag {run.tag!r} is also in another file")
         runs[run.tag] = run.rankings
     return runs

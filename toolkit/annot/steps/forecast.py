@@ -173,7 +173,10 @@ def design(
     rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
-        raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
+        raise MissingInput(
+            "no pilot: no pair was judged by two people",
+            hint="let two people judge a few queries, then run `annot pull`",
+        )
     by_settings = design_of_settings(settings)
     usual = usual_design(recorded_designs(drawn.values()))
     pooled = overridden(usual or by_settings, DesignOverrides(per_method=per_method))
@@ -225,7 +228,7 @@ def design(
 
 def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Undefined:
     if not len(joint.tables):
-        return Undefined(f"no pair of the pilot was judged by {team}; the most is {joint.most}")
+        return Undefined(f"no pair of the pilot was judged by {team} people; the most was {joint.most}")
     grades = ws.settings.scale.grades
     units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
     return Together(
@@ -297,7 +300,7 @@ def pools(
         if seconds is None:
             hours = hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
         else:
-            hours = Estimate(judgements * seconds / HOUR, Undefined("the time of a judgement was given"))
+            hours = Estimate(judgements * seconds / HOUR, Undefined("the time per judgement was set"))
         sizes = [len(pool.entries) for pool in found]
         return DesignedPools(
             per_method=depth,

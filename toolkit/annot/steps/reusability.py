@@ -39,7 +39,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         pools = read_pools(session)
     if not pools:
-        raise MissingInput("no pools on record to make smaller", hint="draw them with `annot pool`")
+        raise MissingInput("no pools on record", hint="draw them with `annot pool`")
     found = certify(
         runs,
         qrels,

@@ -85,7 +85,9 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise MissingInput(
+            "no judgements", hint="collect them with `annot pull`, or import them with `annot import --as judgements`"
+        )
     if not outcome.decisions and not outcome.unjudgeable:
         raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
     faults = unfinished(outcome)

@@ -119,7 +119,9 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
 def refuse_unjudged(snapshot: Snapshot) -> None:
     """Raise MissingInput when nothing is judged."""
     if not snapshot.outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise MissingInput(
+            "no judgements", hint="collect them with `annot pull`, or import them with `annot import --as judgements`"
+        )
 
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:

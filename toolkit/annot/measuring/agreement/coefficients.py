@@ -21,7 +21,7 @@ import numpy as np
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
+from annot.base.templating import counted, verb
 from annot.measuring.agreement.contingency import (
     ALPHAS,
     OF_COUNTS,
@@ -164,7 +164,7 @@ def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | N
     least = 3 if name in OF_TABLES else 1 if name in PERCENTAGES else 2
     if pairs < least:
         return Undefined(
-            f"only {pairs} pair{' was' if pairs == 1 else 's were'} judged twice; at least {least} are needed "
+            f"only {counted(pairs, 'pair')} {verb(pairs, 'was', 'were')} judged twice; at least {least} are needed "
             f"({_in_words(times)})",
             f"fewer than {least} pairs were judged twice",
         )
@@ -192,7 +192,7 @@ def _check(ratings: Ratings, grades: Sequence[int]) -> None:
     strange = sorted(set(ratings[~np.isnan(ratings)].tolist()) - set(grades))
     if strange:
         raise InputError(
-            f"{len(strange)} value(s) are no grades of the scale {list(grades)}",
+            f"{len(strange)} value(s) are not on the scale {list(grades)}",
             faults=[f"found {value:g}" for value in strange],
         )
 

@@ -233,7 +233,7 @@ ONE_SIDED = (
     "one of the two assessors gave the same grade to every pair: "
     "kappa is then 0, and alpha about 0 or below, whatever the other gave"
 )
-TWO_PAIRS = "it rests on two pairs: one different grade would change it completely"
+TWO_PAIRS = "it rests on two pairs: one other grade would change it completely"
 ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as nothing else is expected by chance"
 
 

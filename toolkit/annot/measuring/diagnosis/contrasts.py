@@ -163,7 +163,7 @@ class Contrast:
         n, mean = int(self.units[assessor]), sign * float(self.mean[assessor])
         unit = "query" if n == self.n[assessor] else "query paper"
         if n < FEWEST_QUERIES:
-            nothing = Undefined("no pair was judged by anyone else too")
+            nothing = Undefined("no other assessor judged the same pairs")
             return Estimate(mean, too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)

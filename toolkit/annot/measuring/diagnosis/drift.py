@@ -131,14 +131,14 @@ def _tested(
     means = np.bincount(query, weights=values[places])[order] / size
     n, enough = len(places), len(places) >= FEWEST and clusters.n >= FEWEST_QUERIES
     why = Undefined(
-        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure it by; "
+        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure a change; "
         f"{FEWEST} on {FEWEST_QUERIES} are needed"
     )
     halves = np.where(np.arange(len(size)) < len(size) // 2, "first half", "second half")
     drift = Drift(panel.assessors[assessor], measure, "position", against, n, len(size), why, False, (), why)
     yield _compared(drift, halves, means, size, paper) if enough else _Tested(drift, None)
     # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
-    why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "not every judgement has a day")
+    why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "some judgements have no date")
     drift = replace(drift, axis="day", p_value=why, detectable=Undefined("for positions only"))
     days = panel.days[places][first[order]]
     many = enough and dated and len(set(days)) >= FEWEST_DAYS
@@ -154,7 +154,7 @@ def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: In
         mean = float(means[inside].mean())
         mean = math.exp(mean) if drift.measure == "speed" else mean
         levels.append(Level(str(name), int(size[inside].sum()), mean))
-    alike = Undefined("the queries that are compared do not differ")
+    alike = Undefined("all compared queries have the same value")
     test = variance_between(means, group, paper)
     return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
 
@@ -180,10 +180,9 @@ def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
         return Undefined(
-            "too few queries: their orders differ too little for any change to stand out from chance; "
-            f"{papers_needed(n_tests)} query papers would do"
+            f"too few queries to tell a change from chance; {papers_needed(n_tests)} query papers are needed"
         )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
-        return Undefined("no change is as large as it would have to be")
+        return Undefined("no possible change is large enough to be found")
     return math.exp(size) if one.drift.measure == "speed" else size

@@ -213,7 +213,7 @@ def _without_information(compared: SharedPairs, shuffled: Integers, level: float
                 n=told.of,
                 queries=len(np.unique(panel.query[pairs])),
                 papers=len(np.unique(panel.paper[pairs])),
-                p_value=Undefined("a grade given throughout is counted, not tested"),
+                p_value=Undefined("a grade that is always given is counted, not tested"),
                 against=compared.partners[assessor],
                 either=False,
             )

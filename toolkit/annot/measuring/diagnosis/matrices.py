@@ -143,10 +143,10 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
     at = mine[panel.independent[panel.pair[mine]]]
     if waiting or not len(at):
         why = Undefined(
-            f"{waiting} of {len(mine)} pairs that {name} judged are disputed and not settled; until then only "
+            f"{waiting} of {len(mine)} pairs that {name} judged are in dispute; until they are settled, only "
             "undisputed pairs have a final grade"
             if waiting
-            else f"no pair that {name} judged has a final grade that rests on anyone else"
+            else f"no other person judged or settled a pair that {name} judged"
         )
         nothing = no_share(why.reason)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
@@ -192,7 +192,7 @@ def _interval(value: Value, both: Array, panel: Panel, first: Integers, level: f
         left = value_of(COEFFICIENT, both[:, clusters.of != unit], panel.scale)
         if isinstance(left, Undefined):
             name = names[pairs[int((clusters.of == unit).argmax())]]
-            return Undefined(f"without {clusters.unit} {name} it has no value: {left.reason}")
+            return Undefined(f"kappa has no value without {clusters.unit} {name}: {left.reason}")
         without.append(left)
     return jackknife_interval(value, np.array(without), level=level, unit=clusters.unit)
 

@@ -189,7 +189,7 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     for query_id, doc_id, relevance in sorted(qrels):
         graded.setdefault(query_id, {})[doc_id] = relevance
     if not graded:
-        raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
+        raise InputError("the qrels are empty", hint="write them with `annot qrels`")
     return graded
 
 
@@ -198,12 +198,16 @@ def _check(run: Run) -> None:
     for query_id, docs in run.items():
         ids = [doc.doc_id for doc in docs]
         if len(set(ids)) < len(ids):
-            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) submitted twice, expected once")
+            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) ranked twice, expected once")
         rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
         if rising is not None:
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
-        raise InputError(f"{len(faults)} fault(s) in the run", faults=faults, hint="distances must be negated")
+        raise InputError(
+            f"{len(faults)} fault(s) in the run",
+            faults=faults,
+            hint="multiply distances by -1, so that the best score is the highest",
+        )
 
 
 def _beside(

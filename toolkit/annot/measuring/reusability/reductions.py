@@ -25,7 +25,7 @@ Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]
 
 ALPHA = 0.05
 PERMUTATIONS = 10_000
-SAME_TAU = Undefined("one of the two ties all runs")
+SAME_TAU = Undefined("one of the two orders ties all runs")
 DIGITS = 12
 """Beyond, means differ by rounding."""
 
