@@ -225,9 +225,6 @@ WRONG: dict[str, Wrong] = {
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "assessor-effect: no random assessors": Wrong(
-        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
-    ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
     "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(

@@ -31,7 +31,7 @@ def evaluate(
     average: Annotated[
         str,
         option(
-            "Which queries to average over. test: the mean of the test folds' means, if there are folds; dev: the first "
+            "Which queries to average over. test: mean of the test folds' means, if there are folds; dev: the first "
             "development fold; plain: all queries."
         ),
     ] = "test",
@@ -89,19 +89,15 @@ def assessor_effect(
     measure: Annotated[
         str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
     ] = None,
-    random_assessors: Annotated[
-        int | None, option("Random choices of one assessor per pair.", shown="500", min=1)
-    ] = None,
 ) -> Output:
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
-    from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
+    from annot.measuring.measured import CONVENTION, MEASURE
     from annot.steps import assessor_effect as step
 
     found = step.measure(
         ws,
         convention=convention or CONVENTION,
         measure_name=measure or MEASURE,
-        n_random=random_assessors or N_RANDOM,
         tell=say,
     )
     return Output(found, step.describe(found))

@@ -231,14 +231,13 @@ def assessor_effect_of(
     *,
     convention: str,
     measure: str,
-    n_random: int,
 ) -> AssessorEffect:
     """The runs ranked under every grading."""
     settings = EffectSettings(
         convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=n_random,
+        n_random=N_RANDOM,
         alpha=ALPHA,
         permutations=SWAP_PERMUTATIONS,
         level=snapshot.ws.settings.agreement.level,

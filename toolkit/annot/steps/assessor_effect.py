@@ -18,9 +18,7 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(
-    ws: Workspace, *, convention: str, measure_name: str, n_random: int, tell: Callable[[str], None]
-) -> AssessorEffect:
+def measure(ws: Workspace, *, convention: str, measure_name: str, tell: Callable[[str], None]) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
     Where that cannot be written, `tell` says so.
@@ -33,7 +31,7 @@ def measure(
         raise InputError(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
-    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
     keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
     return effect
 

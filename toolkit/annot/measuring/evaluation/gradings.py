@@ -123,22 +123,18 @@ class Family:
         return (n * k // 100) if self.percent else min(n, k or n)
 
 
+_OF_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
+
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "csfcube": (
+        *(Family(*names, of_submitted=True) for names in _OF_BOTH),
         Family("RP@last", "RP@last", of_submitted=True),
-        Family("Rprec", "Rprec", of_submitted=True),
-        Family(r"P@(\d+)", "P", of_submitted=True),
-        Family(r"R@(\d+)", "R", of_submitted=True),
         Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube, percent=True),
         Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube),
-        Family("AP", "AP", of_submitted=True),
     ),
     "trec": (
-        Family("Rprec", "Rprec", of_submitted=False),
-        Family(r"P@(\d+)", "P", of_submitted=False),
-        Family(r"R@(\d+)", "R", of_submitted=False),
+        *(Family(*names, of_submitted=False) for names in _OF_BOTH),
         Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
-        Family("AP", "AP", of_submitted=False),
     ),
 }
 """The measures that are computed here, by convention."""
