@@ -121,7 +121,7 @@ class ByGuidelines:
 
 @rounding
 def assessors_of(snapshot: Snapshot) -> Looked:
-    """How everyone who judged does it. Raises MissingInput when nobody did.
+    """How each assessor judges. Raises MissingInput without judgements.
 
     Nothing in it depends on the clock where a study of our own was judged within two days.
     """
@@ -247,7 +247,7 @@ def assessor_effect_of(
 
 
 def demonstrations(snapshot: Snapshot) -> frozenset[str]:
-    """The runs that were trained on what they are tested on: their figures stand in no comparison."""
+    """The runs that were trained on their test queries: they are compared with nothing."""
     return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
 
 

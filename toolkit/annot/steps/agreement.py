@@ -49,8 +49,10 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
 
 
 def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
-    """Everyone who judged: how they judge, whether they change, why they disagree. Raises MissingInput when nobody did,
-    InputError for a query that is not known."""
+    """How each assessor judges, whether they change, why they disagree.
+
+    Raises MissingInput without judgements, InputError for an unknown query.
+    """
     snapshot = read_snapshot(ws)
     known = {query.query_id: query for query in snapshot.queries}
     for name in queries:

@@ -342,7 +342,7 @@ def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, st
 
 
 def _evenly(judgements: int, names: Sequence[str]) -> dict[str, float]:
-    """So many judgements each, of those whose speed is known; where nobody's is, of somebody."""
+    """So many judgements for each person with a known speed; without one, all for one person."""
     return {name: judgements / len(names) for name in names} or {"": float(judgements)}
 
 

@@ -29,7 +29,7 @@ from annot.study.workspace import Workspace, given_text
 
 @dataclass(frozen=True, slots=True)
 class WrittenQrels:
-    """What was written: pairs by query and grade, what nobody can judge, and what is still open."""
+    """What was written: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
 
     path: Path
     pairs: int

@@ -1,10 +1,10 @@
 """Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries and by days.
 
-The plan gives everybody the queries in an order drawn by chance. So without change any order of whole queries was as
-likely, and the means of the queries are compared: those judged in the first half with those in the second, and those of
-each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. Whoever
-is compared with somebody who changes seems to change too; so the clearest change is taken first, and the others are
-measured by those who are left.
+The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
+likely, so the means of the queries are compared: those judged in the first half with those in the second, and those of
+each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. An
+assessor who is compared with one who changes seems to change too; so the clearest change is taken first, and the others
+are compared with those who are left.
 """
 
 from __future__ import annotations
@@ -85,25 +85,25 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         agreement, severity = np.full((2, len(panel.pair)), np.nan)
         agreement[compared.at] = compared.agreement()
         severity[compared.at] = -compared.differences(scale[compared.grade])
-        told: list[_Tested] = []
+        tested: list[_Tested] = []
         for a, name in enumerate(panel.assessors):
-            told += settled.get(name) or [
+            tested += settled.get(name) or [
                 *_tested(panel, a, "agreement", compared.partners[a], agreement),
                 *_tested(panel, a, "severity", compared.partners[a], severity),
                 *by_speed[name],
             ]
-        told = _corrected(told)
+        tested = _corrected(tested)
         clear = [
             (one.test.p, one.drift.assessor)
-            for one in told
+            for one in tested
             if one.test and one.drift.changed and one.drift.measure != "speed" and one.drift.assessor not in settled
         ]
         if not clear:
             break
         _, clearest = min(clear)
-        settled[clearest] = [one for one in told if one.drift.assessor == clearest]
-    n_tests = sum(one.test is not None for one in told)
-    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in told)
+        settled[clearest] = [one for one in tested if one.drift.assessor == clearest]
+    n_tests = sum(one.test is not None for one in tested)
+    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in tested)
 
 
 def _speed(panel: Panel, fence: float) -> Array:
@@ -159,10 +159,10 @@ def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: In
     return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
 
 
-def _corrected(told: Sequence[_Tested]) -> list[_Tested]:
-    corrected = iter(holm([max(one.test.p, one.test.least) for one in told if one.test]))
+def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
+    corrected = iter(holm([max(one.test.p, one.test.least) for one in tested if one.test]))
     found = []
-    for one in told:
+    for one in tested:
         if one.test:
             p_value = next(corrected)
             one = one._replace(drift=replace(one.drift, p_value=p_value, changed=p_value <= ALPHA))

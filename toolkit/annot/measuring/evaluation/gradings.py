@@ -1,8 +1,8 @@
 """The measures of one ranked list under many gradings at once.
 
-Grades are a matrix, one row a grading, and every operation runs down its rows. What the conventions mean is told in
-`annot.measuring.evaluation.measures`, which measures CSFCube's here, with one row; trec_eval's it leaves to
-ir_measures, and a test holds the two against each other.
+Grades are a matrix, one row for each grading, and every operation works on all rows.
+`annot.measuring.evaluation.measures` explains the conventions. It computes CSFCube's measures here, with one row, and
+leaves trec_eval's to ir_measures; a test compares the two.
 """
 
 from __future__ import annotations

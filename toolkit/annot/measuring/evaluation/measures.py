@@ -14,7 +14,7 @@ mean something else in places:
 Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
 ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
 
-In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
+In both conventions an unjudged document counts as not relevant; the figures come with their number
 (`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
 above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
 does; the release's script never met either. Values are fractions, 0..1.

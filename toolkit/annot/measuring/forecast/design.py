@@ -125,7 +125,7 @@ def simulate_design(
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
     out first, since drawing puts it in again. Intervals are those of a study to come: of S simulated ones, the k-th
-    lies above it with probability k / (S + 1).
+    is above it with probability k / (S + 1).
     Raises InputError for fewer assessors than a pair needs.
     """
     if design.assessors < design.per_pair:

@@ -178,7 +178,7 @@ def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"
 
 
 def tails(level: float) -> tuple[float, float]:
-    """The quantiles between which the middle `level` share lies."""
+    """The quantiles that enclose the middle `level` share."""
     return (1 - level) / 2, (1 + level) / 2
 
 

@@ -177,17 +177,15 @@ def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules
 def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
     """When the last of them is done."""
     ends = [end for end in ends if end.days != 0.0]
-    if not ends:
-        done = Undefined("everything is judged")
-        return Finish(done, done, rules.level)
     reasons = [end.days.reason for end in ends if isinstance(end.days, Undefined)]
+    slowest = max((end.days for end in ends if not isinstance(end.days, Undefined)), default=0.0)
+    if not ends:
+        reasons = ["everything is judged"]
+    elif not reasons and slowest > LONGEST:
+        reasons = ["at this pace it would take more than a century"]
     if reasons:
         none = Undefined("; ".join(reasons))
         return Finish(none, none, rules.level)
-    slowest = max(end.days for end in ends if not isinstance(end.days, Undefined))
-    if slowest > LONGEST:
-        never = Undefined("at this pace it would take more than a century")
-        return Finish(never, never, rules.level)
     vague = [end.draws.reason for end in ends if isinstance(end.draws, Undefined)]
     if vague:
         return Finish(_date(now, slowest), Undefined("; ".join(vague)), rules.level)
