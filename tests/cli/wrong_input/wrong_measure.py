@@ -158,7 +158,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
     ),
-    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
+    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: not written yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",
         "",
