@@ -28,6 +28,7 @@ from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
+    PoolDesign,
     design_of_settings,
     differences,
     overridden,
@@ -62,7 +63,6 @@ class Pilot:
     """Of these, judged by more: as many were drawn."""
     judgements: int
     with_time: int
-    assessors: int
     cited: float
     """Documents of a pool that came in as cited, on average."""
 
@@ -71,10 +71,8 @@ class Pilot:
 class Simulated:
     """The forecast of a design with the pilot behind it."""
 
-    mode: str
-    """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
-    per_method: int
-    methods: tuple[str, ...]
+    pools: PoolDesign
+    """How pools are drawn; by depth, they are smaller than the design's if methods agree."""
     pools_differ: tuple[tuple[str, str, str], ...]
     """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
@@ -208,13 +206,10 @@ def design(
         chosen=joint.chosen,
         judgements=len(given),
         with_time=sum(seconds_of(answer) is not None for answer in given),
-        assessors=len({answer.assessor for answer in given}),
         cited=mean_cited,
     )
     return Simulated(
-        mode=pooled.mode,
-        per_method=pooled.per_method,
-        methods=pooled.ranked_methods,
+        pools=pooled,
         pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
         missing=settings.judging.missing,
