@@ -77,7 +77,7 @@ def test_days_without_work_slow_the_pace_and_old_ones_fall_out_of_the_window() -
     assert found.assessors[0].pairs_per_day == 5.0
     assert found.finish.date == "2031-03-16"
     short = forecast(given, {"a1": 10}, now=NOW, rules=replace(RULES, window_days=7))
-    assert short.finish.date == Undefined("a1 has judged nothing in the last 7 day(s)")
+    assert short.finish.date == Undefined("a1 has judged nothing in the last 7 days")
     assert short.hours_left.value == found.hours_left.value == pytest.approx(10 / 60)
 
 
@@ -510,14 +510,14 @@ def test_a_pilot_of_two_queries_gets_figures_and_no_interval() -> None:
     design = Design(20, 40, 2, 2, 0.0)
     pilot = [one for one in pilot_judgements() if one.query_id in ("q0", "q1")]
     two = designed(design, tables[:2], pilot=pilot)
-    why = Undefined("a pilot of 2 queries does not show how queries differ; 4 would")
-    timed = Undefined("a pilot of 2 queries with times does not show how queries differ; 4 would")
+    why = Undefined("a pilot of 2 queries does not show how queries differ; 4 are needed")
+    timed = Undefined("a pilot of 2 queries with times does not show how queries differ; 4 are needed")
     assert two.coefficient.interval == two.width.interval == two.disputed.interval == why
     assert two.hours_judging.interval == two.hours.interval == two.cost.interval == timed
     assert isinstance(two.width.value, float)
     assert isinstance(two.hours.value, float)
     one = designed(design, tables[:1])
-    assert one.width.value == Undefined("a pilot of 1 query does not show how queries differ; 4 would")
+    assert one.width.value == Undefined("a pilot of 1 query does not show how queries differ; 4 are needed")
     assert isinstance(one.coefficient.value, float)
     four = designed(design, tables)
     assert isinstance(four.coefficient.interval, Interval)
@@ -619,10 +619,10 @@ def test_a_pilot_of_few_papers_has_no_interval_however_many_facets_it_has() -> N
     papers = {f"q{at}": f"p{at // 2}" for at in range(5)}
     few = designed(Design(5, 20, 2, 2, 0.0), tables, papers=papers)
     assert few.hours_judging.interval == Undefined(
-        "a pilot of 3 query papers with times does not show how query papers differ; 4 would"
+        "a pilot of 3 query papers with times does not show how query papers differ; 4 are needed"
     )
     assert few.disputed.interval == Undefined(
-        "a pilot of 3 query papers does not show how query papers differ; 4 would"
+        "a pilot of 3 query papers does not show how query papers differ; 4 are needed"
     )
     assert designed(Design(5, 20, 2, 2, 0.0), tables).hours_judging.value == few.hours_judging.value
 

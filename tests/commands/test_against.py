@@ -123,5 +123,5 @@ def test_what_is_over_all_facets_is_compared_where_the_facets_are_the_papers() -
     of_all = [one for one in beside(table("csfcube"), lines) if one.facet == "together"]
     assert [one.same for one in of_all] == [True] * 5
     assert not comparable(table("csfcube"), lines[:2])
-    with pytest.raises(InputError, match="no run is one of its systems"):
+    with pytest.raises(InputError, match="no run has the name of one of its systems"):
         beside(table("csfcube"), [RunMeasures("csfcube", "background", "nobody", TEST, 10, values, {})])
