@@ -150,7 +150,7 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),
     "evaluate: no folds": Wrong(
-        "evaluate", "--average dev", ("no query in a development fold", "annot query folds"), "measured"
+        "evaluate", "--average dev", ("no query is in a development fold", "annot query folds"), "measured"
     ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
@@ -223,7 +223,7 @@ WRONG: dict[str, Wrong] = {
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",
