@@ -108,7 +108,7 @@ def test_ctrl_c_ends_with_130_and_a_word(annot: list[str], study: Callable[[str]
     assert process.returncode == 130
     # On a busy machine it may have said that it waits.
     said = [line for line in err.splitlines() if "waiting on" not in line]
-    assert (out, said) == ("", ["interrupted; run the same command again and it goes on"])
+    assert (out, said) == ("", ["interrupted; run the same command again to continue"])
 
 
 def test_a_usage_error_ends_with_2_and_a_server_that_is_down_with_3(
@@ -246,7 +246,7 @@ def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(
     shown = os.read(terminal, 100_000).decode()
     os.close(terminal)
     assert shown.count("broken.jsonl:") == 21
-    assert "and 30 more; `2> FILE` after the command lists all" in shown
+    assert "and 30 more; add `2> FILE` to the command to save all of them" in shown
 
 
 def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], study: Callable[[str], Path]) -> None:

@@ -229,14 +229,19 @@ WRONG: dict[str, Wrong] = {
     ),
     "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "and pull"), "planned"),
     "forecast: an option of another": Wrong(
-        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds: expected with --pools only",), "judged"
+        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds can only be used with --pools",), "judged"
     ),
-    "forecast: both": Wrong("forecast", "--design --pools", ("expected one of --design and --pools",), "judged"),
-    "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent: expected with --withdraw only",), "planned"),
+    "forecast: both": Wrong(
+        "forecast", "--design --pools", ("found --design and --pools, expected one of them",), "judged"
+    ),
+    "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent can only be used with --withdraw",), "planned"),
     "assessor change: two things": Wrong(
-        "assessor change", "a1 --account x@y.org --server z", ("expected one of --account and --server",), "planned"
+        "assessor change",
+        "a1 --account x@y.org --server z",
+        ("found --account and --server, expected one of them",),
+        "planned",
     ),
-    "status: two things": Wrong("status", "--page --returned", ("expected one of --page",), "judged"),
+    "status: two things": Wrong("status", "--page --returned", ("found several of --page",), "judged"),
     "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
     "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
@@ -306,8 +311,10 @@ WRONG: dict[str, Wrong] = {
         "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
-    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every and --hook need --watch",), "planned"),
-    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
+    "pull: every, and no watch": Wrong(
+        "pull", "--every 5", ("--every and --hook can only be used with --watch",), "planned"
+    ),
+    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("cannot be used with --watch",), "planned"),
     "pull: no place to listen": Wrong("pull", "--watch --hook lead", ("'lead'", "expected HOST:PORT"), "planned"),
     "pull: another machine's address": Wrong(
         "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"

@@ -89,7 +89,7 @@ WRONG: dict[str, Wrong] = {
     "import: an option of another kind": Wrong(
         "import",
         "mine.csv --as judgements --format qrels",
-        ("--format: an option of --as grades, found with judgements",),
+        ("--format can only be used with --as grades, found --as judgements",),
     ),
     "import: a kind that is not known": Wrong(
         "import", "mine.csv --as runs", ("found 'runs', expected one of csfcube",)
@@ -184,7 +184,7 @@ WRONG: dict[str, Wrong] = {
         spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
     ),
     "facets: left out, and labelled": Wrong(
-        "facets", "--leave-out --model model.xz", ("found --model beside it",), "labelled"
+        "facets", "--leave-out --model model.xz", ("found --leave-out and --model, expected one of them",), "labelled"
     ),
     "facets: all would be left out": Wrong(
         "facets",
@@ -214,7 +214,7 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", "periods = []", "periods = [[1901, 1910]]"),
     ),
     "query sample: a sheet and a choice": Wrong(
-        "query sample", "--choose 4 --out x.csv", ("found --out beside it",), "labelled"
+        "query sample", "--choose 4 --out x.csv", ("found --choose and --out, expected one of them",), "labelled"
     ),
     "query sample: more than there are": Wrong(
         "query sample", "--choose 30 --per-period 1", ("30 queries cannot be chosen", "--per-period"), "labelled"

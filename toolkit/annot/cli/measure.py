@@ -1,4 +1,4 @@
-"""Measure: runs on the qrels."""
+"""Measure: evaluate runs with the qrels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def evaluate(
     ws: "Workspace",
     runs: Annotated[
-        list[str] | None, argument("Tags of runs, systems, or TREC run files.", shown="all of exports/runs/")
+        list[str] | None, argument("Run tags, systems, or TREC run files.", shown="all in exports/runs/")
     ] = None,
-    convention: Annotated[str | None, option("csfcube or trec.", shown="both")] = None,
+    convention: Annotated[str | None, option("Evaluation convention: csfcube or trec.", shown="both")] = None,
     measure: Annotated[
         list[str] | None,
         option(
-            "A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
+            "Measure to show, by its name in ir_measures, such as nDCG@10; the first one decides. May be repeated.",
             shown="NDCG%20; nDCG in trec",
         ),
     ] = None,
@@ -31,24 +31,29 @@ def evaluate(
     average: Annotated[
         str,
         option(
-            "test: mean of the test folds' means, where there are folds; dev: the first development fold; plain: all."
+            "Queries to average over: test (mean of the test folds, if there are any), dev (the first development "
+            "fold) or plain (all queries)."
         ),
     ] = "test",
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Print every two runs too, and every measure, on every facet.")] = False,
+    every: Annotated[bool, flag("--all", "Also compare every two runs, with every measure, on every facet.")] = False,
     against: Annotated[
         str | None,
-        option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
+        option("Instead, compare with the figures of a paper: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
     out: Annotated[
         Path | None,
-        option("A folder for the comparison: tables (LaTeX, Markdown, CSV, JSON), drawing (SVG).", "--out", "-o"),
+        option(
+            "Write the comparison to this folder, as tables (LaTeX, Markdown, CSV, JSON) and a figure (SVG).",
+            "--out",
+            "-o",
+        ),
     ] = None,
 ) -> Output:
-    """Print which run is best, whether that is certain, and which differences hold: a row a run, a column a facet.
+    """Show which run is best and which differences are significant, with one row per run and one column per facet.
 
-    Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
-    Without runs, convention or measure it also writes exports/evaluation.json.
+    Computes the measures in two conventions, that of CSFCube's release and that of trec_eval, and compares runs in the
+    first. If you name no runs, convention or measure, it also writes exports/evaluation.json.
     """
     from annot.measuring.results import evaluation_data
     from annot.steps import evaluate as step
@@ -58,7 +63,7 @@ def evaluate(
             raise typer.BadParameter("found --against and --out, expected one of them")
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
-        finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
+        finding = needs_a_person(differing, "figure", "other than the paper's")
         return Output(found, step.describe_against(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,
@@ -81,14 +86,12 @@ def evaluate(
 def assessor_effect(
     ws: "Workspace",
     convention: ConventionOption = None,
-    measure: Annotated[
-        str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
-    ] = None,
+    measure: Annotated[str | None, option("Measure, by its name in `annot evaluate`.", shown="NDCG%20")] = None,
     random_assessors: Annotated[
-        int | None, option("Random choices of one assessor per pair.", shown="500", min=1)
+        int | None, option("Number of random choices of one assessor per pair.", shown="500", min=1)
     ] = None,
 ) -> Output:
-    """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
+    """Show whether the ranking of runs depends on who judged: by each assessor, random assessors and final grades."""
     from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
     from annot.steps import assessor_effect as step
 
@@ -104,10 +107,10 @@ def assessor_effect(
 
 @command("reusability")
 def reusability(ws: "Workspace") -> Output:
-    """Write the certificate: can systems that did not help to build the pools be measured on this collection?
+    """Test whether new systems can be scored fairly on this collection, and write exports/certificate.html.
 
-    Takes each pool method for a system that came later, without what it alone brought; looks at smaller pools, unjudged
-    papers and halves of the queries. The page is exports/certificate.html.
+    Treats each pooling method in turn as a new system, by leaving out the documents that only it contributed. Also
+    tests smaller pools, unjudged papers and halves of the queries.
     """
     from annot.steps import reusability as step
 
@@ -117,10 +120,11 @@ def reusability(ws: "Workspace") -> Output:
 
 @command("errors")
 def errors(ws: "Workspace") -> Output:
-    """Write errors.csv: what systems get wrong, a pair a row, in which you enter the kind of error.
+    """Write errors.csv, a list of what systems get wrong, in which you enter the kind of each error.
 
-    Irrelevant papers in the first fifth of a ranking, relevant ones in its lower half. Written again, it keeps what
-    stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
+    It lists irrelevant papers in the top fifth of a ranking and relevant papers in its lower half. If you run the
+    command again, your entries in the columns kind and note are kept. `annot report` counts the kinds and
+    `annot browse` shows them.
     """
     from annot.base.templating import counted
     from annot.steps import errors as step

@@ -24,29 +24,29 @@ def agreement(
     by: Annotated[
         str | None,
         option(
-            "assessor: each one's grades, pace and changes, and why they disagree. guidelines: agreement before "
-            "adjudication under each version of them.",
+            "assessor: show each assessor's grades, pace and changes, and the reasons for disagreements. guidelines: "
+            "show agreement before adjudication for each version of the guidelines.",
             shown="facet",
         ),
     ] = None,
     missing: Annotated[
         str | None,
         setting(
-            "How missing judgements count. drop: they are left out, and only pairs with two or more grades are "
-            "compared. zero: as grade 0."
+            "How missing judgements count. drop: leave them out, and compare only pairs with two or more grades. zero: "
+            "count them as grade 0."
         ),
     ] = None,
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Print every coefficient, with mean, quartiles and pooled.")] = False,
+    every: Annotated[bool, flag("--all", "Show every coefficient, with mean, quartiles and pooled value.")] = False,
     binarised_at: Annotated[
-        int | None, option("Compare this grade or higher against lower.", shown="the whole scale")
+        int | None, option("Compare grades from this one up with lower grades.", shown="the whole scale")
     ] = None,
     query: Annotated[
         list[str] | None,
-        option("With --by assessor, show all hard candidates of this query; repeatable.", "--query", "-q"),
+        option("With --by assessor: show all hard candidates of this query; may be repeated.", "--query", "-q"),
     ] = None,
 ) -> Output:
-    """Print how far assessors agree, per facet, before and after adjudication, with intervals.
+    """Measure inter-annotator agreement per facet, before and after adjudication, with intervals.
 
     Also writes every coefficient, per query and per facet, to exports/agreement.json.
     """
@@ -71,19 +71,19 @@ def agreement(
 def qrels(
     ws: "Workspace",
     partial: Annotated[
-        bool, flag("--partial", "Write what is settled although pairs are still open; they stay unjudged.")
+        bool, flag("--partial", "Write the settled grades even if pairs are still open; those count as unjudged.")
     ] = False,
     allow_single: Annotated[
         str | None,
         option(
-            "Why pairs count with fewer judgements than planned, after an assessor left; every page repeats it.",
+            "Accept pairs with fewer judgements than planned, after an assessor left; say why. Every page shows it.",
             "--allow-single",
         ),
     ] = None,
 ) -> Output:
     """Write the final grades as TREC qrels.
 
-    Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
+    A pair with fewer judgements than planned has no final grade, unless you accept it with --allow-single.
     """
     from annot.base.templating import counted
     from annot.steps import qrels as step
@@ -97,12 +97,12 @@ def qrels(
 @command("qrels compare", csv=True)
 def qrels_compare(
     ws: "Workspace",
-    a: Annotated[Path, argument("TREC qrels; the reference.")],
+    a: Annotated[Path, argument("The reference, as TREC qrels.")],
     b: Annotated[Path, argument("TREC qrels of the same queries.")],
     convention: ConventionOption = None,
-    measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
+    measure: Annotated[str | None, option("Measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Output:
-    """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
+    """Compare two qrels: grades per query, the order of the runs, and pairs of runs that change places."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
 
