@@ -51,7 +51,7 @@ def findings(folder: Path) -> dict[str, str]:
 def test_nothing_is_found_where_all_is_well(study: Study) -> None:
     folder = study("planned")
     sound = annot_done("doctor", folder=folder).stdout
-    assert sound.startswith("nothing found")
+    assert sound.startswith("no problems found")
     assert f"Label Studio {installing.VERSION}" in sound
 
 

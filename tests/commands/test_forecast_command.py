@@ -99,7 +99,7 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
     assert seen.settling.hours.interval == Undefined("only 2 dispute(s) were settled with a time")
     told = describe(seen, all_queries=False)
-    assert "disputed pairs so far: 8, of which 6 are not settled" in told
+    assert "disputed pairs so far: 8, 6 of them not settled yet" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
     assert "no interval of hours of adjudication left" in told
     assert told.count("only 2 dispute(s) were settled with a time") == 1

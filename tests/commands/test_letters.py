@@ -80,18 +80,18 @@ def test_the_first_letter_says_about_how_much_and_how_to_sign_in(ws: Workspace, 
     forget_plan(ws)
     told = letters(annot, "--contact", "Ada, room 7")
     # Four queries of ten documents for two each, by two people, at a minute.
-    assert "about 40 pairs, in all about 40 minutes if a pair takes a minute" in told["a1"]
+    assert "about 40 pairs, in all about 40 minutes, at a minute per pair" in told["a1"]
     assert "1. Sign in with the account above." in told["a1"]
-    assert f"1. Sign up with the address above, once: {URL}{SIGN_UP}" in told["a2"]
+    assert f"1. Sign up once, with the e-mail address above: {URL}{SIGN_UP}" in told["a2"]
     for name, text in told.items():
         for said in ("Pause whenever you like", "You may stop at any time", "Ada, room 7", "not published", "press F5"):
             assert said in text, (name, said)
         assert f"In this study your name is {name}" in text
     assert "the comments that you write, as those of a1" in told["a1"]
     assert "the reasons that you write, as those of j1" in told["j1"]
-    assert "until an adjudicator has settled the pair" in told["a1"]
+    assert "until an adjudicator settles the pair" in told["a1"]
     # Nothing is in dispute before anybody judges; the letter goes out nevertheless.
-    assert "the pairs are known when the others have judged" in told["j1"]
+    assert "the number is known once the others have judged" in told["j1"]
 
 
 def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, annot: Run, server: Server) -> None:
@@ -111,7 +111,7 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     assert "of which 20 are left; this takes about 20 minutes." in after["a2"]
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
     assert f"Project:  {URL}/projects/75/data?labeling=1" in after["j1"]
-    assert "8 pairs, of which 2 are left; this takes about 5 minutes. More may come" in after["j1"]
+    assert "8 pairs, of which 2 are left; this takes about 5 minutes. There may be more" in after["j1"]
 
 
 def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:

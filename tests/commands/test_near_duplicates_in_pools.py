@@ -63,7 +63,7 @@ def test_the_corpus_lists_them(ws: Workspace, annot: Callable[..., Result], line
     made(ws, annot, lines)
     told = annot("corpus", "show")
     assert "70 papers, 70 without a year" in told.stdout
-    assert "20 papers have nearly the same abstract as another, in 10 groups" in told.stdout
+    assert "20 papers in 10 groups of near-duplicates" in told.stdout
     groups = json.loads(annot("corpus", "show", "--json").stdout)["data"]["near_duplicates"]
     assert groups == [[f"p{at}", f"twice{at}"] for at in range(10, 20)]
 

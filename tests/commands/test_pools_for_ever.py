@@ -140,7 +140,7 @@ def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
         assert len({f"p{at}", f"twice{at}"} & drawn(pooled)["p5"]) <= 1
     assert (told["cited_since"], told["cited_gone"]) == (3, 0), "p40, the copy, and the paper that came"
     said = done(annot, "check", "pools").stdout
-    assert "3 citations of query papers came into the corpus after the draw" in said
+    assert "3 papers cited by query papers came into the corpus after the draw" in said
     # From what is on disk the same again; drawn anew, with what has come, and true again.
     frozen = drawn(pooled)
     done(annot, "pool", "--frozen")

@@ -158,7 +158,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     annot_done("pull", "adjudication", folder=first.folder)
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
     found = annot_done("check", "server", folder=first.folder)
-    assert "nothing found" in found.stdout
+    assert "no problems found" in found.stdout
     assert "5 projects" in found.stdout
 
 
