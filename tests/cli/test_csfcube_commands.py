@@ -184,7 +184,7 @@ def test_a_release_goes_into_an_empty_workspace_alone(shared: Path, study: Path,
     before = snapshot(study)
     refused = annot("import", "--as", "csfcube", tmp_path / "release", folder=study)
     assert refused.exit_code == 2
-    assert "holds another study, expected an empty one" in refused.stderr
+    assert "found another study, expected an empty one" in refused.stderr
     assert not difference(before, snapshot(study))
 
 

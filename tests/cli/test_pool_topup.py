@@ -223,7 +223,7 @@ def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Pa
     folder = study("pooled")
     refused = annot("pool", "add", "--method", "abs_tfidf", folder=folder)
     assert refused.exit_code == 2
-    assert "--method abs_tfidf: drew these pools" in refused.stderr
+    assert "--method abs_tfidf: already drew these pools" in refused.stderr
     # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
     annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
     other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()

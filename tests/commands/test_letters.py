@@ -137,9 +137,9 @@ def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
     passwords.write_text("a1\tann@example.org\tsecret-1\n", encoding="utf-8")
     done = annot("invite", "--out", "letters")
     assert "the passwords are in .annot/studio/passwords.tsv" in done.stderr
-    assert "no link yet for a1 and a2: write again after `annot push`" in done.stderr
-    assert "j1 can sign in now; write again after `annot push adjudication`" in done.stderr
-    assert "no letter says whom to ask" in done.stderr
+    assert "no link yet for a1 and a2: run the command again after `annot push`" in done.stderr
+    assert "j1 can sign in now; run the command again after `annot push adjudication`" in done.stderr
+    assert "the letters name no contact" in done.stderr
     assert sorted(done.stdout.split()) == ["letters/a1.txt", "letters/a2.txt", "letters/j1.txt"]
     for name in ("a1", "a2", "j1"):
         letter = ws.root / "letters" / f"{name}.txt"

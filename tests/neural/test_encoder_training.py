@@ -203,7 +203,7 @@ def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: P
     assert (study / "weights/ts+ot-aspire/model.safetensors").stat().st_mtime_ns == before
     refused = annot("encoder", "train", "ts+ot-aspire", *fixed, "--seed", 3, folder=study)
     assert refused.exit_code == 2
-    assert "there already, and not trained like this" in refused.message()
+    assert "already exists, and was trained with other settings" in refused.message()
 
 
 def full_texts(study: Path) -> None:

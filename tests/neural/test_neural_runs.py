@@ -68,7 +68,7 @@ def test_what_a_run_matched_is_shown_with_both_sentences(study: Path, made: dict
     # A run of documents as a whole has none.
     refused = annot("run", "matches", "specter", query_id, ranking[0].doc_id, folder=study)
     assert refused.exit_code == 2
-    assert "specter.matches.jsonl: not there" in refused.stderr
+    assert "specter.matches.jsonl: no such file" in refused.stderr
 
 
 def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study: Path) -> None:

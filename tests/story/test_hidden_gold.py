@@ -30,7 +30,7 @@ def planned(study: Study, name: str) -> set[Pair]:
 def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(studio: Studio, tmp_path: Path) -> None:
     study, final = settled_study(tmp_path / "study", studio, name="hidden-gold", per_method=5)
     ws = study.workspace
-    with pytest.raises(MissingInput, match="nobody is in training"):
+    with pytest.raises(MissingInput, match="no one is in training"):
         gold_pairs.report(ws)
     # A third assessor comes with a third query, which one of the others shares.
     add_people(ws, [("a3", False)])

@@ -24,10 +24,10 @@ WRONG: dict[str, Wrong] = {
     "assessor add: no e-mail address": Wrong("assessor add", "a1 --account ann", ("--account: expected an e-mail",)),
     "assessor add: no account": Wrong("assessor add", "a1", ("Missing option '--account'",)),
     "assessor add: another one's account": Wrong(
-        "assessor add", "a9 --account a1@demo.example.org", ("belongs to a1 already",), "planned"
+        "assessor add", "a9 --account a1@demo.example.org", ("already belongs to a1",), "planned"
     ),
     "assessor add: another one's account in capitals": Wrong(
-        "assessor add", "a9 --account A1@Demo.example.org", ("belongs to a1 already",), "planned"
+        "assessor add", "a9 --account A1@Demo.example.org", ("already belongs to a1",), "planned"
     ),
     "assessor add: server down": Wrong(
         "assessor add",
@@ -46,7 +46,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a7 --account x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
     ),
     "assessor change: another one's": Wrong(
-        "assessor change", "a1 --account a2@demo.example.org", ("belongs to a2 already",), "planned"
+        "assessor change", "a1 --account a2@demo.example.org", ("already belongs to a2",), "planned"
     ),
     "assessor change: one server for all": Wrong(
         "assessor change", "a1 --server https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
@@ -96,7 +96,7 @@ WRONG: dict[str, Wrong] = {
     "assessor leave: by somebody who left": Wrong(
         "assessor leave",
         "a1 --to a2",
-        ("--to a2: has left, too", "annot assessor add"),
+        ("--to a2: has also left", "annot assessor add"),
         "planned",
         sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
     ),
@@ -114,7 +114,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
     "assessor list: days that are none": Wrong("assessor list", "--silent -1", ("--silent",)),
-    "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
+    "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
     "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
@@ -319,8 +319,8 @@ WRONG: dict[str, Wrong] = {
     "pull: another machine's address": Wrong(
         "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
     ),
-    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
-    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
+    "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
+    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: no such file",), "settled"),
     "train gold: rows that cannot be used": Wrong(
         "train gold",
         "gold.csv",
@@ -352,10 +352,10 @@ WRONG: dict[str, Wrong] = {
         "settled",
         write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
     ),
-    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is settled": Wrong("train hide", "", ("no pair is settled yet",), "planned"),
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
-    "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
+    "train report: nobody is trained": Wrong("train report", "", ("no one is in training",), "settled"),
     "answers list: as two things": Wrong("answers list", "--json --csv", ("expected one of them",), "judged"),
     "answers restore: nothing named": Wrong(
         "answers restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"

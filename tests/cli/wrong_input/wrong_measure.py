@@ -19,7 +19,7 @@ WRONG: dict[str, Wrong] = {
     "run matches: a run that matched nothing": Wrong(
         "run matches",
         "fabs_bm25 fic0407-background fic0101",
-        ("fabs_bm25.matches.jsonl: not there", "annot run list"),
+        ("fabs_bm25.matches.jsonl: no such file", "annot run list"),
         "measured",
     ),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
@@ -96,7 +96,7 @@ WRONG: dict[str, Wrong] = {
     "encoder train: weights already there": Wrong(
         "encoder train",
         "specter-id --data examples --from start --out start",
-        ("start: there already, and not trained like this",),
+        ("start: already exists, and was trained with other settings",),
         "pooled",
         examples,
     ),

@@ -136,10 +136,11 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
     if successor == leaver:
         raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--to {successor}: has left, too", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings a person back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
-            f"--to {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
+            f"--to {successor}: an adjudicator, expected an assessor",
+            hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
         )
 
 
@@ -168,7 +169,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
             here = [(project, tasks) for project, tasks in sent if project.server == server]
             if not here:
                 raise InputError(
-                    f"the tasks of {leaver} are not on {gateway.url}, but on {sent[0][0].url}",
+                    f"the tasks of {leaver} are on {sent[0][0].url}, not on {gateway.url}",
                     hint=f"name that server with --url; {hint}",
                 )
             waiting: list[Asked] = [
@@ -178,7 +179,8 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{len(waiting)} answer(s) of {leaver} are not pulled yet", hint="run `annot pull` first: they keep them"
+            f"{len(waiting)} answer(s) of {leaver} are not pulled yet",
+            hint="run `annot pull` first, so that these pairs stay with the person",
         )
 
 

@@ -70,7 +70,7 @@ def make(
     """
     if out is None:
         if ws is None:
-            raise InputError("no study here, and no --out: expected the folder for the weights")
+            raise InputError("found no study here and no --out, expected a folder for the weights")
         out = weights_folder(ws) / recipe.system
     train_on, dev = Examples(data / TRAIN), Examples(data / DEV)
     train_on.check(recipe, dev=False)
@@ -100,9 +100,11 @@ def make(
         return replace(planned, curve=tuple(before.curve), best=before.best, done_before=True)
     loaded = load(start_folder, device)
     if loaded.mix is not None:
-        raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
+        raise InputError(f"{start_folder}: found weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
-    with held_alone(work / "lock", busy=f"{work}: another process trains there", hint="wait, or name another --out"):
+    with held_alone(
+        work / "lock", busy=f"{work}: another process is training there", hint="wait, or name another --out"
+    ):
         progress = train(
             recipe,
             loaded,
@@ -150,7 +152,9 @@ def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
     path = out / RECORD
     stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
     if stored["facts"] != json.loads(json.dumps(facts)):
-        raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
+        raise InputError(
+            f"{out}: already exists, and was trained with other settings", hint="name another --out, or remove it"
+        )
     curve = [Point(**one) for one in stored["curve"]]
     return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
 

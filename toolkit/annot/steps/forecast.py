@@ -174,7 +174,10 @@ def design(
     rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
-        raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
+        raise MissingInput(
+            "no pilot: no pair was judged by two people",
+            hint="have two people judge a few queries, then run `annot pull`",
+        )
     by_settings = design_of_settings(settings)
     usual = usual_design(recorded_designs(drawn.values()))
     pooled = overridden(usual or by_settings, DesignOverrides(per_method=per_method))

@@ -129,7 +129,9 @@ def top_up(
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
     """
     if method in (CITED, MANUAL):
-        raise InputError(f"--method {method}: has no ranking", hint="`annot pool add` adds what a person found")
+        raise InputError(
+            f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
+        )
     given = _taken_in(ws, file, method, dry_run=True)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -143,7 +145,8 @@ def top_up(
         drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
         if len(drew) == len(before):
             raise InputError(
-                f"--method {method}: drew these pools", hint="`annot pool --per-method NUMBER` draws all methods deeper"
+                f"--method {method}: already drew these pools",
+                hint="`annot pool --per-method NUMBER` draws deeper pools",
             )
         wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
         missing = {
@@ -232,12 +235,12 @@ def _depth_of(pool: Pool, depth: int | None) -> int:
     asked = depth if depth is not None else pool.per_method
     if asked is None:
         raise InputError(
-            f"query paper {pool.paper_id}: its pool does not tell how deep it was drawn", hint="say --depth NUMBER"
+            f"query paper {pool.paper_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
     if pool.ranking_depth is not None and asked > pool.ranking_depth:
         raise InputError(
             f"--depth {asked}: the rankings of query paper {pool.paper_id} end at {pool.ranking_depth}",
-            hint=f"name {pool.ranking_depth} or less",
+            hint=f"give {pool.ranking_depth} or less",
         )
     return asked
 
@@ -308,5 +311,5 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
         raise InputError(
             f"{len(faults)} of {len(doc_ids)} papers cannot be added",
             faults=faults,
-            hint="leave them out; papers come into the corpus with `annot corpus add`",
+            hint="leave them out; `annot corpus add` adds papers to the corpus",
         )

@@ -211,7 +211,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
         if known and known != wanted and not redraw:
             raise InputError(
-                "other folds are on record, drawn before or imported, and `annot evaluate` takes the mean over them",
+                "the study already has other folds, drawn or imported, and `annot evaluate` averages over them",
                 hint="to draw others, say --redraw, and measure everything again",
             )
         if not dry_run and known != wanted:

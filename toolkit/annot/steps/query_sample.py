@@ -107,7 +107,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
     """Choose `number` queries from the filled sheet and remember them beside those that stand."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
     if not path.is_file():
-        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample`, and fill it in")
+        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     known = set(papers.paper_ids(ws.corpus))
     rows = read_sheet(
         path.read_bytes(),
@@ -200,12 +200,12 @@ def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int])
     named = "name query papers with `annot query add`"
     if not years:
         return InputError(
-            "no paper of the corpus has a year, and the sample is drawn from periods of years", hint=named
+            "no paper in the corpus has a year, but the sample is drawn from periods of years", hint=named
         )
     return InputError(
         f"queries.periods in annot.toml: found no paper of {', '.join(f'{start}-{end}' for start, end in periods)}; "
-        f"those of the corpus are of {min(years)} to {max(years)}",
-        hint=f"set periods = [], so that they follow from the corpus, or name periods within these years; or {named}",
+        f"the papers in the corpus are from {min(years)} to {max(years)}",
+        hint=f"set periods = [] to derive them from the corpus, or name periods within these years; or {named}",
     )
 
 

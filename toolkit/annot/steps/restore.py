@@ -71,7 +71,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
                 f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
-                hint=f"name a new folder; --replace moves this to {BACKUPS}/",
+                hint=f"name a new folder, or use --replace to move these files to {BACKUPS}/",
             )
         with suppress(*(() if filled else (InputError, StoreError))):
             # What cannot be read is moved aside as it is; a database on a server has no other copy.
@@ -150,7 +150,7 @@ class _Unpacked:
             if found.get(name) != expected
         ]
         if faults:
-            raise InputError("the database is not as the backup says", faults=faults)
+            raise InputError("the database does not match the backup", faults=faults)
         return broken_links(self.study, session) if self.contents.whole else ()
 
     def load_file(self, path: Path) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ def _check_database(ws: Workspace, contents: Contents) -> None:
         raise InputError(
             f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
             "folder of the study",
-            hint=f"{DATABASE_VARIABLE} names another place, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
+            hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
         )
     own = {path.relative_to(root).as_posix() for path in own_files(ws)}
     if taken := sorted(own & {path.as_posix() for path in contents.files}):

@@ -113,7 +113,7 @@ def _change(
                     raise
                 faults.add(f"{error.message}; {error.hint}", line=row.line)
         if faults is not None:
-            faults.raise_if_any(hint="nothing was changed; mend these rows and run the command again")
+            faults.raise_if_any(hint="nothing was changed; correct these rows and run the command again")
         new = [one for _, one in decided if one is not None and not dry_run]
         for one in new:
             if undo:
@@ -132,7 +132,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         return None
     if earlier and (earlier[-1].asked, assessor) not in answered:
         raise InputError(
-            f"{' '.join(pair)}: waits for {assessor} already",
+            f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
     _check_present(session, outcome, pair, assessor)
@@ -146,12 +146,14 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     mine = [one for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
-        raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned`")
+        raise InputError(
+            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
+        )
     if mine[-1].withdrawn_at is not None:
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has answered it", hint="return it once more with another reason"
+            f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
         )
     return mine[-1]
 
@@ -223,10 +225,12 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         raise InputError(
             f"document {doc_id!r}: not planned for {query_id}; "
             + (near(doc_id, documents) if len(documents) < 10 else "see the plan in pools/plan.jsonl"),
-            hint="only planned pairs were judged",
+            hint="only planned pairs can be returned",
         )
     if assessor not in outcome.planned[pair]:
-        raise InputError(f"{' '.join(pair)}: not of {assessor}", hint=f"it is of {', '.join(outcome.planned[pair])}")
+        raise InputError(
+            f"{' '.join(pair)}: not a pair of {assessor}", hint=f"it belongs to {', '.join(outcome.planned[pair])}"
+        )
 
 
 def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
@@ -244,11 +248,11 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
     """Raise InputError where there is nothing to think over, or it is too late."""
     name = " ".join(pair)
     if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
-        raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
+        raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
         raise InputError(
-            f"{name}: was judged with another tool", hint="judge it there, and `annot import --as judgements`"
+            f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
         )
 
 
@@ -262,7 +266,7 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
         raise InputError(
-            f"the reason names {', '.join(named)}, which assessors must not see", hint="speak of the texts"
+            f"the reason names {', '.join(named)}, which assessors must not see", hint="write about the texts"
         )
 
 

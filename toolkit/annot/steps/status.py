@@ -104,9 +104,9 @@ ADJUDICATION = Columns[QuerySettled](
         Column("incomplete", lambda one: one.incomplete),
         Column("returned, unanswered", lambda one: one.waiting),
         Column("agreed", lambda one: one.agreed),
-        Column("in dispute", lambda one: one.disputed),
+        Column("disputed", lambda one: one.disputed),
         Column("settled", lambda one: one.settled),
-        Column("nobody can judge", lambda one: one.unjudgeable),
+        Column("cannot be judged", lambda one: one.unjudgeable),
         Column("open", lambda one: one.open),
     ],
 )

@@ -60,7 +60,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         if standing is not None and all(standing[name] == value for name, value in wishes.items()):
             return _planned(standing, texts, new=False)
         if not final:
-            raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
+            raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
         drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
         asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
         lines = plan_lines(asked)
@@ -121,7 +121,10 @@ def _refuse_sent(session: Session) -> None:
         if projects.read_tasks(session, project.project)
     ]
     if sent:
-        raise InputError(f"a sub-study was sent to {sent[0].assessor}", hint="a study has one: `annot substudy report`")
+        raise InputError(
+            f"the sub-study was already sent to {sent[0].assessor}",
+            hint="a study has only one; see `annot substudy report`",
+        )
 
 
 def _places(texts: Path) -> dict[str, str]:
