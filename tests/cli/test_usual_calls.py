@@ -115,29 +115,12 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
         assert promised == done
 
 
-SAYS_WHAT_IT_DOES = {
-    *(
-        "Add",
-        "Bring",
-        "Change",
-        "Check",
-        "Choose",
-        "Delete",
-        "Draw",
-        "Fetch",
-        "Import",
-        "Label",
-        "Make",
-        "Move",
-        "Print",
-        "Pull",
-        "Rank",
-        "Remove",
-        "Send",
-        "Start",
-    ),
-    *("Stop", "Train", "Write"),
-}
+SAYS_WHAT_IT_DOES = frozenset(
+    (
+        "Add Build Change Check Choose Compare Create Draw Extract Fetch Find Give Import Label List Make "
+        "Measure Mix Plan Print Rank Remove Restore Return Run Send Show Split Start Stop Test Train Write"
+    ).split()
+)
 """With what the first line of a command's help begins: it says what the command prints, writes or changes."""
 
 

@@ -436,7 +436,7 @@ WRONG: dict[str, Wrong] = {
     "pull: an option of another round": Wrong(
         "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"
     ),
-    "pull: watched, and a round": Wrong("pull", "training --watch", ("leave round",), "planned"),
+    "pull: watched, and a round": Wrong("pull", "training --watch", ("cannot be used with a round",), "planned"),
     "push substudy: no view": Wrong("push", "substudy", ("needs its view", "--view full"), "settled"),
     "push training: no gold": Wrong("push", "training", ("no gold pairs", "annot train gold"), "settled"),
     "pull training: a server that is not there": Wrong(

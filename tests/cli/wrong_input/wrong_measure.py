@@ -229,7 +229,7 @@ WRONG: dict[str, Wrong] = {
         "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
     ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",

@@ -61,7 +61,10 @@ WRONG: dict[str, Wrong] = {
     ),
     "vectors add: nothing to add": Wrong("vectors add", "mine", ("expected NAME FILES",), "labelled"),
     "vectors add: an option of another kind": Wrong(
-        "vectors add", "--words theirs.vec --metric l2", ("vectors add --words: found --metric",), "labelled"
+        "vectors add",
+        "--words theirs.vec --metric l2",
+        ("`annot vectors add --words` cannot be used with --metric",),
+        "labelled",
     ),
     "pool: no vectors": Wrong(
         "pool",

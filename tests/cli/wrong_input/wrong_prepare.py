@@ -18,8 +18,10 @@ def small_model(folder: Path) -> None:
 
 WRONG: dict[str, Wrong] = {
     "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
-    "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
-    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: exists, for 'annot-demo'",)),
+    "init: below a file": Wrong(
+        "init", "annot.toml/study", ("annot.toml", "expected a folder", "run the same command again")
+    ),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: already exists, for 'annot-demo'",)),
     "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
     "corpus add: missing files": Wrong(
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
@@ -99,7 +101,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "import: two files of judgements": Wrong("import", "a.csv b.csv --as judgements", ("found 2 files, expected one",)),
     "import: an export without its keys": Wrong(
-        "import", "theirs.json --as labelstudio --rating rel", ("expected --rating, --query and --document",)
+        "import", "theirs.json --as labelstudio --rating rel", ("needs --rating, --query and --document",)
     ),
     "import --as csfcube: a broken file": Wrong(
         "import --as csfcube",
@@ -290,7 +292,9 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         write("wanted.csv", "paper_id,facet,sentence\nfic0802,method,2\n"),
     ),
-    "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
+    "query add: a file and a paper": Wrong(
+        "query add", "fic0802 --file x.csv", ("found --file and a paper",), "labelled"
+    ),
     "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),
     "query remove: unknown": Wrong(
         "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"

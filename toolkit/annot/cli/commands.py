@@ -352,5 +352,6 @@ def _with_shared_options(
         default = own[name].default if name in own else defaults.get(name)
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__doc__ = function.__doc__
+    # A terminal breaks the lines of a paragraph itself.
+    run.__doc__ = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
     return run
