@@ -215,4 +215,4 @@ def pool_show(
         return Output(shown.pool, step.describe(shown))
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Output(facts, step.describe_stats(facts), table="pool show --all")
+    return Output(facts, rendered("pool-stats", facts=facts), table="pool show --all")

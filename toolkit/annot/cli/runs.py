@@ -42,9 +42,9 @@ def run(
 def run_list(ws: "Workspace | None") -> Output:
     """List all systems, with their source, what they see of a query and a candidate, and what they need."""
     from annot.publishing.report import commands
-    from annot.steps import run as step
+    from annot.ranking.systems import SYSTEMS
 
-    systems = step.every_system()
+    systems = tuple(SYSTEMS.values())
     return Output(systems, table(commands.SYSTEMS, systems))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
-from annot.cli.output import Output, progress, table
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -175,4 +175,4 @@ def index_build(
     with progress("indexing") as advance:
         here = ws.replaced("machine", cluster=cluster)
         built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
-    return Output(built, step.describe(built))
+    return Output(built, rendered("indexed", built=built))

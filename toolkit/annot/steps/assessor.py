@@ -43,16 +43,15 @@ class Added(NamedTuple):
     """What `annot assessor add` did, and what a person should know."""
 
     text: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class OwnServer(NamedTuple):
     """Where one person's server is."""
 
-    assessor: str
     url: str
     text: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +115,25 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         with store.read() as session:
             everyone = people.read_assessors(session)
             has_answered = _has_answered(session, pseudonym)
-        standing = next((other for other in everyone if other.assessor == pseudonym), None)
+        known = next((other for other in everyone if other.assessor == pseudonym), None)
         _refuse_shared(everyone, person)
-        if standing is not None and standing.account and has_answered and not _same_account(standing.account, account):
+        if known is not None and known.account and has_answered and not _same_account(known.account, account):
             raise InputError(
                 f"{pseudonym} has another account, and answers from it are on record",
                 hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
                 "person, choose another name",
             )
         if dry_run:
-            return Added(f"{pseudonym}: would be added", ())
+            return Added(f"{pseudonym}: would be added")
         notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
             people.set_left(session, pseudonym, None)
-    known = None if standing is None else (standing.account, standing.adjudicator)
-    verb = "added" if standing is None else "changed" if known != (account, adjudicator) else "already in the study"
-    if standing is not None and standing.left_on is not None:
+    verb = "added"
+    if known is not None:
+        same = (known.account, known.adjudicator) == (account, adjudicator)
+        verb = "already in the study" if same else "changed"
+    if known is not None and known.left_on is not None:
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
@@ -152,9 +153,9 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
         _check(person)
         _refuse_shared(everyone.values(), person)
         if _same_account(everyone[pseudonym].account, account):
-            return Added(f"{pseudonym}: already has this account", ())
+            return Added(f"{pseudonym}: already has this account")
         if dry_run:
-            return Added(f"{pseudonym}: would change the account", ())
+            return Added(f"{pseudonym}: would change the account")
         notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
@@ -180,14 +181,14 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         check_name(pseudonym, tuple(everyone), what="assessor")
         if url is None:
             place = place_of(ws, pseudonym)
-            return OwnServer(pseudonym, place.url, f"{pseudonym}: {place.url}", ())
+            return OwnServer(place.url, f"{pseudonym}: {place.url}")
         address = url.rstrip("/")
         if not is_web_address(address):
             raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
         if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
             raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
         if dry_run:
-            return OwnServer(pseudonym, address, f"{pseudonym}: would be at {address}", ())
+            return OwnServer(address, f"{pseudonym}: would be at {address}")
         local = studio_folder(ws, pseudonym)
         token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
         with Gateway(address, token) as gateway:
@@ -195,7 +196,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
             refuse_shared(store, gateway, pseudonym, {})
         keep_address(ws, pseudonym, url=address, token=token)
         notes = _note_on_account(ws, everyone[pseudonym])
-    return OwnServer(pseudonym, address, f"{pseudonym}: now at {address}", notes)
+    return OwnServer(address, f"{pseudonym}: now at {address}", notes)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:

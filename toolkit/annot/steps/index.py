@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, rendered
+from annot.publishing.report.terminal import printed
 from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.ranking.methods import LSA, METHODS
@@ -85,11 +85,6 @@ def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
         IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
         for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
     )
-
-
-def describe(built: BuiltIndex) -> str:
-    """What there is now, or would be."""
-    return rendered("indexed", built=built)
 
 
 def describe_parts(parts: tuple[IndexEntry, ...]) -> str:

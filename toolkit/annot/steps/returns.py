@@ -15,6 +15,7 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
+from annot.base.templating import counted
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
@@ -77,7 +78,7 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     """
     if not file.is_file():
         columns = ", ".join(RETURNED_COLUMNS)
-        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {columns}")
+        raise MissingInput(f"{file}: no such file", hint=f"expected a table with the columns {columns}")
     lines = read_returned_lines(file.read_bytes(), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
@@ -164,12 +165,12 @@ def describe(changes: Sequence[Change], *, undo: bool) -> str:
     names = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(one.assessor for one in done).items()))
     lines = []
     if done and undo:
-        lines.append(f"{len(done)} pair(s) taken back from {names}; `annot push` removes them from the projects")
+        lines.append(f"took back {counted(len(done), 'pair')} from {names}; `annot push` withdraws them")
     elif done:
-        lines.append(f"{len(done)} pair(s) go back to {names}; `annot push` sends them")
+        lines.append(f"returned {counted(len(done), 'pair')} to {names}; `annot push` sends them")
     if same := len(changes) - len(done):
-        already = "taken back" if undo else "returned with this reason"
-        lines.append(f"{same} pair(s) {already} already; nothing changed")
+        already = "already taken back" if undo else "already returned with this reason"
+        lines.append(f"{counted(same, 'pair')} {already}; not changed")
     return "\n".join(lines)
 
 
@@ -207,7 +208,7 @@ def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
         return ()
     first = waiting[0]
     command = f"annot return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
-    return (f"{len(waiting)} pair(s) are not answered yet; to take one back: `{command}`",)
+    return (f"{counted(len(waiting), 'pair')} without a new answer yet; to take one back: `{command}`",)
 
 
 def _answer(judgement: Judgement | None) -> str | None:

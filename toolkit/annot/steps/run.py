@@ -27,9 +27,8 @@ from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
-from annot.ranking.systems import SYSTEMS, USUAL, systems_of
+from annot.ranking.systems import USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.system import System
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
 from annot.store.database import open_store
@@ -114,11 +113,6 @@ MATCHES = Columns[MatchedSentences](
         Column("similarity", lambda one: NONE if one.similarity is None else f"{one.similarity:.3f}"),
     ],
 )
-
-
-def every_system() -> tuple[System, ...]:
-    """Every system that has a name of its own."""
-    return tuple(SYSTEMS.values())
 
 
 def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:

@@ -142,4 +142,4 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
             f"{counted(count, 'server')} need up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
+    tell(f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
