@@ -242,9 +242,7 @@ def test_adding_the_papers_of_the_release_tells_what_was_cleaned_once(shared: Pa
     dry = annot_done("corpus", "add", source, "--dry-run", "--json", folder=folder).data["cleaned"]
     first = annot_done("corpus", "add", source, folder=folder).stdout
     # One of the 115 papers has too few sentences once its heading is gone.
-    assert (
-        "the text of 114 papers was cleaned, and differs from the source (110 abstracts, 4 titles): tags in " in first
-    )
+    assert "the text of 114 papers was cleaned and differs from the source (110 abstracts, 4 titles): tags in " in first
     assert dry["counts"]["papers"] == 114
     assert dry["file"] is None
     (file,) = (folder / "corpus").glob("cleaned-*.jsonl")

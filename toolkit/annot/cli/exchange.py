@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 BETWEEN_BACKUPS = timedelta(minutes=10)
 ROUNDS = "Round of work: judging, adjudication, training, substudy or labels."
-ViewOption = Annotated[
-    str | None, option("substudy: judge the pairs on the abstract or the full text (abstract, full).")
-]
 
 
 @command("push", server=True)
@@ -54,7 +51,7 @@ def push(
             "training: send to this person only. labels: who corrects them. May be repeated.", shown="all who assess"
         ),
     ] = None,
-    view: ViewOption = None,
+    view: Annotated[str | None, option("substudy: show the abstract or the full text (abstract, full).")] = None,
     texts: Annotated[
         Path | None,
         option("substudy: a table of full texts with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
@@ -87,19 +84,11 @@ def push(
 def pull(
     ws: "Workspace",
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
-    view: ViewOption = None,
     accept_deletions: AcceptDeletionsOption = False,
     watch: Annotated[
         bool, flag("--watch", "Keep pulling judging and adjudication until everything is judged or you press Ctrl-C.")
     ] = False,
     every: Annotated[int | None, setting("With --watch: seconds between two pulls.", min=1)] = None,
-    hook: Annotated[
-        str | None,
-        option(
-            "With --watch: also pull as soon as the server calls this address on this machine (a webhook).",
-            metavar="HOST:PORT",
-        ),
-    ] = None,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,
 ) -> Output | None:
@@ -120,18 +109,16 @@ def pull(
             raise InputError(
                 "--accept-deletions cannot be used with --watch: pull once, look at the list, then accept it"
             )
-        if round is not None or view is not None or dry_run:
-            raise InputError(
-                "--watch pulls judging and adjudication: it cannot be used with a round, --view or --dry-run"
-            )
-        _watch(ws.replaced("watch", every=every), hook=hook, as_json=as_json)
+        if round is not None or dry_run:
+            raise InputError("--watch pulls judging and adjudication: it cannot be used with a round or --dry-run")
+        _watch(ws.replaced("watch", every=every), as_json=as_json)
         return None
-    if every is not None or hook is not None:
-        raise InputError("--every and --hook can only be used with --watch")
-    wishes = Wishes(accept_deletions=accept_deletions, view=view, dry_run=dry_run)
+    if every is not None:
+        raise InputError("--every can only be used with --watch")
+    wishes = Wishes(accept_deletions=accept_deletions, dry_run=dry_run)
     with progress("reading answers") as advance:
         pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
-    command_line = " ".join(filter(None, ["annot pull", round, view and f"--view {view}"]))
+    command_line = f"annot pull {round or ''}".rstrip()
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda one: one.exit_code, default=None)
     notes = (*pulled.notes, *(one.message for one in findings if one is not worst))
@@ -181,8 +168,7 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
 
 
-def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
-    from annot.judging.exchange.hints import listening
+def _watch(ws: "Workspace", *, as_json: bool) -> None:
     from annot.steps import pull as step
 
     every = ws.settings.watch.every
@@ -226,8 +212,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
             page.finish()
 
     try:
-        with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
-            step.watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
+        step.watch(pull, every=every, wait=time.sleep, show=show, tell=say, after=after)
     except KeyboardInterrupt:
         finish()
         say("stopped watching; what was pulled is kept")

@@ -107,7 +107,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        pull = PARTS[project.round].push.replace("push", "pull")
+        pull = PARTS[project.round].pull
         notes.append(
             f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
         )
