@@ -84,7 +84,13 @@ def test_the_first_letter_says_about_how_much_and_how_to_sign_in(ws: Workspace, 
     assert "1. Sign in with the account above." in told["a1"]
     assert f"1. Sign up once, with the e-mail address above: {URL}{SIGN_UP}" in told["a2"]
     for name, text in told.items():
-        for said in ("Pause whenever you like", "You may stop at any time", "Ada, room 7", "not published", "press F5"):
+        for said in (
+            "Take a break whenever you like",
+            "You can stop at any time",
+            "Ada, room 7",
+            "not published",
+            "press F5",
+        ):
             assert said in text, (name, said)
         assert f"In this study your name is {name}" in text
     assert "the comments that you write, as those of a1" in told["a1"]

@@ -193,7 +193,7 @@ def test_two_spaces_never_mix(
     for words in says:
         assert words in refused.message()
     assert not (folder / "corpus/vectors").exists()
-    assert "no vectors; `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
+    assert "no vectors yet; add some with `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
 
 
 def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:

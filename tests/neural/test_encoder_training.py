@@ -249,7 +249,7 @@ def test_two_trainings_into_one_folder_refuse_each_other(start: Path, tmp_path: 
     finally:
         holder.communicate()
     assert refused.exit_code == 1
-    assert "another process trains there" in refused.message()
+    assert "another process is training there" in refused.message()
 
 
 def test_a_device_that_is_not_there_is_told(start: Path, tmp_path: Path) -> None:

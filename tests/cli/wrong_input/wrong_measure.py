@@ -127,7 +127,7 @@ WRONG: dict[str, Wrong] = {
         exit_code=1,
     ),
     "run import: no pools": Wrong(
-        "run import", "mine.run --tag mine", ("no pools and no judgements",), "queried", write("mine.run", RUN_LINES)
+        "run import", "mine.run --tag mine", ("no pools or judgements",), "queried", write("mine.run", RUN_LINES)
     ),
     "run import: an unknown rule": Wrong(
         "run import",
