@@ -193,7 +193,7 @@ def command(
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
     --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
-    word, one does that has `ws` and `dry_run`. A dry run changes nothing and waits for nobody. free_with: a parameter
+    word, one does that has `ws` and `dry_run`. A dry run changes nothing and does not wait. free_with: a parameter
     with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
     printed all.
     """
@@ -225,7 +225,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """What the parameters of a function are annotated with, beside their types."""
+    """What the parameters of a function are annotated with, besides their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 
@@ -302,7 +302,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
-    """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
+    """What typer calls. Its signature has the options, the shared ones last and always in the same order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
     if server:

@@ -57,9 +57,9 @@ class Left:
     """Pairs that the person has answered, and keeps."""
     received: tuple[Received, ...]
     elsewhere: tuple[Elsewhere, ...]
-    """The pairs that the successor could not take and somebody else did."""
+    """The pairs that the successor could not take and another person took."""
     unassigned: tuple[tuple[str, str], ...]
-    """(query_id, doc_id) of the pairs that nobody could take."""
+    """(query_id, doc_id) of the pairs that no one could take."""
     returned: tuple[tuple[str, str], ...]
     """(query_id, doc_id) of the pairs that were put before the person again and that they had not answered."""
     contested: bool
@@ -144,7 +144,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
 
 
 def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
-    """Raise InputError where the person has answered pairs that would go to others, because nobody has pulled them."""
+    """Raise InputError where the person has answered pairs that would go to others, because they are not pulled yet."""
     with store.read() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
         sent = [
@@ -153,7 +153,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
             if project.assessor == leaver and project.remote_id is not None
             if (tasks := projects.read_tasks(session, project.project))
         ]
-        # Pairs that are hidden gold go to nobody.
+        # Hidden gold pairs are not passed on.
         hidden = read_hidden(session).get(leaver, ())
         sent = [
             (project, {asked: task for asked, task in tasks.items() if asked.pair not in hidden})

@@ -44,7 +44,7 @@ class BackedUp:
 
 
 def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
-    """Write everything of the study to a new file at `path`; a server that cannot be reached is left out, and told.
+    """Write everything of the study to a new file at `path`; servers that cannot be reached are left out, with a note.
 
     Raises InputError when something is at `path` already.
     """

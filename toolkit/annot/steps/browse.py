@@ -32,7 +32,7 @@ BROWSE_FILE = "browse.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Where the page lies, and what is on it."""
+    """Where the page is, and what is on it."""
 
     path: Path
     queries: int

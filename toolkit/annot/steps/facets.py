@@ -205,7 +205,7 @@ class Trained:
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
-    """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew.
+    """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
 
     Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
     record stays, and the papers without labels are named. Raises InputError where no paper came with labels then.

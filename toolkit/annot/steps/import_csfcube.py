@@ -1,4 +1,4 @@
-"""A collection made elsewhere, brought in whole: CSFCube's release."""
+"""A collection made elsewhere, imported as a whole: CSFCube's release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CORPUS_FILE = "csfcube.parquet"
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelease:
-    """What was brought in: counts by kind, and notes on the quirks that were met."""
+    """What was imported: counts by kind, and notes on irregularities."""
 
     counts: dict[str, int]
     notes: tuple[str, ...]

@@ -34,7 +34,7 @@ KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
 WHO = "a1"
-"""Under whose name the grades of qrels stand: they do not say who gave them."""
+"""The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
 """In the name of a file: its queries are tested on, and those of the other files are for development."""
 

@@ -57,9 +57,9 @@ PARTS = Columns[IndexEntry](
 
 
 def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
-    """Make all that the pooling methods of annot.toml rank by; what stands is left as it is.
+    """Build all that the pooling methods of annot.toml need; existing parts are left as they are.
 
-    repair: hold what stands against its hashes first, and make again what is damaged.
+    repair: first check existing parts against their hashes, and rebuild damaged ones.
     """
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS)

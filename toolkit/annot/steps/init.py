@@ -30,7 +30,7 @@ class MadeWorkspace:
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
-    """Make a study at `root`, or complete one. A settings file that stands is never touched."""
+    """Make a study at `root`, or complete one. An existing settings file is never changed."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     place = root.resolve()

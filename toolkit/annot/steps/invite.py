@@ -47,7 +47,7 @@ class Letter:
     link: str | None
     """Of their project, once something was sent."""
     contact: str
-    """Whom the person asks; empty where the letter names nobody."""
+    """Who answers questions; empty if the letter names no one."""
     text: str
     path: Path | None
     """The file that it was written to."""
@@ -59,7 +59,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """What the server told."""
+    """What is known of a server."""
 
     url: str
     accounts: frozenset[str]
@@ -73,7 +73,7 @@ def invite(
     """Write the letters of these people, or of everyone who has not left and has an account.
 
     until: the day by which the pairs are wanted. Raises InputError for people who have left or have no account,
-    MissingInput when there is nobody.
+    MissingInput when there is no one.
     """
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -229,7 +229,7 @@ class Workload:
 
     @property
     def about(self) -> int:
-        """The number of pairs, of which two digits are told."""
+        """The number of pairs, rounded to two digits."""
         return round(float(f"{self.pairs:.2g}"))
 
     @property
@@ -270,7 +270,7 @@ class Addressee(NamedTuple):
 
 
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
-    """Everyone who has not left, once for each role that they have; but nobody whose answers were imported."""
+    """Everyone who has not left, once for each role that they have, without those whose answers were imported."""
     snapshot = snapshot_of(session, ws)
     imported = _imported(snapshot)
     everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]

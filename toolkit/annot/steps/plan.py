@@ -232,12 +232,12 @@ def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[L
 
 
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
-    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
+    """Take back the pairs that were neither sent nor judged; returns how many assignments they had.
 
     `queries` limits it to these queries. sent: take these queries back although they were sent, with their tasks, if
-    nobody has answered any of them; every server is asked, and once more just before tasks are deleted. Raises
+    none of them is answered; every server is asked, and once more just before tasks are deleted. Raises
     MissingInput when nothing is planned, InputError when nothing can be taken back: people would go on with tasks that
-    nobody knows of.
+    are not in the plan.
     """
     if sent and not queries:
         raise InputError(
@@ -263,7 +263,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
 def _drop(
     ws: Workspace, store: Store, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
 ) -> tuple[int, tuple[Assignment, ...]]:
-    """Take out of the plan what holds nobody; how many assignments those were, and those that remain.
+    """Take the pairs that can go out of the plan; how many assignments those were, and those that remain.
 
     unsent: in a dry run, that what was sent of these queries would have been taken back by now.
     """
@@ -295,7 +295,7 @@ def _drop(
 def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> None:
     """Delete the tasks of these queries from every server, and forget them.
 
-    Raises InputError, and deletes nothing, where somebody has answered one of them, and StudioError where a server
+    Raises InputError, and deletes nothing, if one of them is answered, and StudioError where a server
     cannot be asked.
     """
     with store.read() as session:

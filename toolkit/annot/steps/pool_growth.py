@@ -42,7 +42,7 @@ from annot.study.workspace import Workspace
 
 
 class _Ranked(NamedTuple):
-    """The rankings of the method, and what `write_rankings` is to be told of those that are new."""
+    """The rankings of the method, and the facts that `write_rankings` needs of new ones."""
 
     of_method: dict[str, Ranking]
     new: Rankings
@@ -87,7 +87,7 @@ def add(
             unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
             notes = sentences("commands.grown", known=known, added=0, version=None)
             return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
-        # Which methods had them is told by the rankings that the pool was drawn from.
+        # The rankings that the pool was drawn from show which methods had them.
         wanted = needed(recorded_designs([before]), {paper_id: before})
         rankings = read_rankings(ws, wanted) if wanted else {}
         version = next_version(current)
@@ -123,7 +123,7 @@ def top_up(
 ) -> Grown:
     """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
 
-    method: one of our own, or one that was brought in; file: its run, which is brought in first. depth: None takes how
+    method: built in or imported; file: its run, which is imported first. depth: None takes how
     many papers each method brought when the pool was drawn. only: queries or query papers; without any, all pools.
     The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
@@ -256,7 +256,7 @@ def _ranking_of(
     keep: bool,
     advance: Advance,
 ) -> _Ranked:
-    """A pool that the method was added to is added to from the same ranking; for all others it ranks anew."""
+    """Pools that the method was added to before use the same ranking; for all others it ranks now."""
     again = {paper_id: known[method][paper_id] for paper_id in known.get(method, ())}
     fresh = [paper_id for paper_id in before if paper_id not in again]
     if not fresh:

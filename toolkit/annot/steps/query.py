@@ -178,7 +178,7 @@ class Folds:
     facets: tuple[str, ...]
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
-    """What two folds share, where somebody learns from one and is tested on the other."""
+    """What two folds share, which matters if a system learns from one and is tested on the other."""
 
 
 def columns(facets: Sequence[str]) -> Columns[Fold]:

@@ -1,7 +1,7 @@
 """A study back from its backup: all of it, or nothing.
 
 Everything is unpacked, checked and loaded aside first. Then what is in the way moves out and the new comes in, the
-settings file out first and in last: a folder without it is no study to any command, so nobody works on a half one.
+settings file out first and in last: a folder without it is no study to any command, so none works on half of one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RestoredStudy:
     projects: int
     """Copies of projects in the backup; they stay there."""
     replaced: Path | None
-    """Where that lies now which was there before; None where nothing was."""
+    """Where the earlier files are now; None if there were none."""
     notes: tuple[str, ...]
 
 
@@ -111,7 +111,7 @@ class _Unpacked:
     database: Path
     """The folder with a file for each table."""
     study: Workspace
-    """The study's files; where the backup has none, the settings that stand."""
+    """The study's files; if the backup has none, the present settings."""
 
     def in_the_way(self, ws: Workspace) -> list[Path]:
         """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
@@ -159,7 +159,7 @@ class _Unpacked:
             return self.load(session)
 
     def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
-        """What is told of it after the restore."""
+        """The result of the restore."""
         contents = self.contents
         return RestoredStudy(
             root,

@@ -88,9 +88,9 @@ def change_one(
 ) -> tuple[Change, ...]:
     """Put the pair before its assessor again, or take it back where it is not answered yet: the first answer counts.
 
-    The same once more changes nothing. An adjudicator's grade of the pair stands no longer, until it is taken back or
+    The same once more changes nothing. An adjudicator's grade of the pair does not count, until it is taken back or
     adjudicated again. Raises InputError for a pair that is not the assessor's, that they have not judged, or that waits
-    for them already, and for a reason that is empty, too long, or names somebody; and for taking back what was never
+    for them already, and for a reason that is empty, too long, or names a person; and for taking back what was never
     returned or is answered.
     """
     return _change(ws, [ReturnedLine(*pair, assessor, why)], None, undo=undo, dry_run=dry_run)

@@ -1,4 +1,4 @@
-"""The sub-study: pairs judged on the abstracts and then on the full texts, beside the collection."""
+"""The sub-study: pairs judged on the abstracts and then on the full texts, apart from the collection."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _refuse_sent(session: Session) -> None:
 
 
 def _places(texts: Path) -> dict[str, str]:
-    """What stands in the table already; a table that cannot be read is not written over."""
+    """What is already in the table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
     return read_full_texts(texts.read_bytes(), name=str(texts), wanted=None)

@@ -63,7 +63,7 @@ class ImportedVectors:
     foreign: int
     """Rows of papers that are not in the corpus."""
     duplicate: int
-    """Rows of a paper that had one before; the first stands."""
+    """Repeated rows of a paper; the first is kept."""
     differing: int
     """Of these, the ones with other numbers."""
     not_finite: int
