@@ -140,7 +140,7 @@ def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
         assert len({f"p{at}", f"twice{at}"} & drawn(pooled)["p5"]) <= 1
     assert (told["cited_since"], told["cited_gone"]) == (3, 0), "p40, the copy, and the paper that came"
     said = done(annot, "check", "pools").stdout
-    assert "3 papers cited by query papers came into the corpus after the draw" in said
+    assert "3 citations of query papers came into the corpus after the draw" in said
     # From what is on disk the same again; drawn anew, with what has come, and true again.
     frozen = drawn(pooled)
     done(annot, "pool", "--frozen")
@@ -162,7 +162,7 @@ def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, anno
     done(annot, "import", "--as", "citations", "other.tsv")
     found = annot("check", "files")
     assert found.exit_code == 1
-    assert "its input corpus/citations/manifest.json was made anew since; `annot pool` takes it up" in found.stdout
+    assert "its input corpus/citations/manifest.json has changed since; run `annot pool` again" in found.stdout
     for path in (pooled.corpus / "citations").glob("*/*.parquet"):
         path.unlink()
     assert replayed(annot)["cited_gone"] == 2, "p40 and the copy"

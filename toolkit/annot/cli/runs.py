@@ -132,7 +132,6 @@ def encoder_contexts(
     ws: "Workspace",
     files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines, with cite_spans in body_text.")],
     out: Annotated[Path, option("File for the contexts.", "--out", "-o")],
-    window: Annotated[str, option("Unit of a context: sentence or paragraph.")] = "sentence",
     field: Annotated[
         list[str] | None, option("Use citing papers of this field of study only; may be repeated.", shown="all fields")
     ] = None,
@@ -149,9 +148,7 @@ def encoder_contexts(
 
     limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
-        written = step.write_contexts(
-            ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance
-        )
+        written = step.write_contexts(ws, files, out=out, limits=limits, dry_run=dry_run, advance=advance)
     return Output(written, rendered("encoder-contexts", written=written))
 
 
@@ -170,13 +167,6 @@ def encoder_examples(
         option("Share of papers, or of sets of papers cited together, held out for dev examples.", min=0.0, max=1.0),
     ] = 0.2,
     most_cocited: Annotated[int, option("Pairs of papers: maximum size of a set of papers cited together.", min=2)] = 3,
-    mix: Annotated[
-        list[str] | None,
-        option(
-            "Share of the examples from these fields, as in 'Medicine+Biology=0.6'; may be repeated.",
-            shown="as in the data",
-        ),
-    ] = None,
     easy: Annotated[int, option("Triplets: random negatives per paper.", min=0)] = 3,
     hard: Annotated[int, option("Triplets: negatives that are cited by papers that the paper cites.", min=0)] = 2,
     sentences: Annotated[int, option("Inverse cloze task: sentences per abstract.", min=1)] = 2,
@@ -191,11 +181,10 @@ def encoder_examples(
 
     Leaves out the query papers of the study, because a system must not be tested on papers that it was trained on.
     """
-    from annot.ranking.systems.training.cocitations import read_mix
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_examples as step
 
-    drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
+    drawn = (examples, dev, dev_share, most_cocited, easy, hard, sentences, removed, with_queries)
     sampling = step.Sampling(*drawn, seed)
     written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
     return Output(written, rendered("encoder-examples", written=written))
@@ -220,22 +209,15 @@ def encoder_train(
     ] = None,
     out: Annotated[Path | None, option("Folder for the weights.", "--out", "-o", shown="weights/SYSTEM")] = None,
     device: Annotated[str | None, option("Device: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
-    epochs: Annotated[int | None, own("Number of epochs.", min=1)] = None,
-    batch: Annotated[int | None, own("Examples per step.", min=1)] = None,
-    at_once: Annotated[int | None, own("Examples read at once; negatives are taken from among them.", min=1)] = None,
-    learning_rate: Annotated[float | None, own("Maximum learning rate.", min=0.0)] = None,
-    warm_up: Annotated[float | None, own("Warm-up steps; below 1, a share of all steps.", min=0.0)] = None,
-    loss: Annotated[str | None, own("Loss: triplet (margin, L2) or softmax (dot products over a batch).")] = None,
-    margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
-    temperature: Annotated[float | None, own("Temperature of Aspire's sentence weights.", min=1e-6)] = None,
-    entropy: Annotated[float | None, own("Lambda of Aspire's optimal transport.", min=1e-6)] = None,
-    check_every: Annotated[
-        int | None, option("Steps between two tests on the dev examples.", shown="a tenth of an epoch", min=1)
+    setting: Annotated[
+        list[str] | None,
+        option(
+            "Change a setting of the paper, as in learning_rate=1e-5; may be repeated. Settings: batch, at_once, "
+            "learning_rate, warm_up, epochs, loss, margin, check_every, patience, temperature, entropy, seed.",
+            "--set",
+            shown="as in the paper",
+        ),
     ] = None,
-    patience: Annotated[
-        int | None, option("Stop after this many tests without a lower dev loss.", shown="5", min=1)
-    ] = None,
-    seed: Annotated[int | None, option("Random seed.", shown="0")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Train an encoder and write its weights for `annot run`. Shows the learning curve while it trains.
@@ -245,15 +227,7 @@ def encoder_train(
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_train as step
 
-    given: dict[str, Any] = {"epochs": epochs, "batch": batch, "at_once": at_once, "warm_up": warm_up}
-    given |= {
-        "learning_rate": learning_rate,
-        "loss": loss,
-        "margin": margin,
-        "temperature": temperature,
-        "entropy": entropy,
-    }
-    given |= {"check_every": check_every, "patience": patience, "seed": seed}
+    given = {name.strip(): value for name, _, value in (one.partition("=") for one in setting or ())}
     recipe = recipe_of(system, **given)
     with progress("training") as advance:
         found = step.make(
