@@ -1,7 +1,7 @@
 """Measure: make and import runs of systems, and train encoders as their papers did."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
@@ -122,11 +122,6 @@ SystemArgument = Annotated[
 ]
 
 
-def own(text: str, **limits: Any) -> Any:
-    """An option whose default is that of the system's paper."""
-    return option(text, shown="as in the paper", **limits)
-
-
 @command("encoder contexts", alone=False)
 def encoder_contexts(
     ws: "Workspace",
@@ -139,7 +134,7 @@ def encoder_contexts(
     most_words: Annotated[int, option("Maximum number of words in a context.", min=1)] = 60,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Extract co-citation contexts from full texts: the passages that cite several papers of the corpus together.
+    """Extract co-citation contexts from full texts: the sentences that cite several papers of the corpus.
 
     Counts the contexts that are left out, by reason.
     """
@@ -160,7 +155,7 @@ def encoder_examples(
     contexts: Annotated[
         Path | None, option("File from `annot encoder contexts`, for systems trained on co-citations.")
     ] = None,
-    examples: Annotated[int | None, own("Number of training examples.", min=1)] = None,
+    examples: Annotated[int | None, option("Number of training examples.", shown="as in the paper", min=1)] = None,
     dev: Annotated[int, option("Maximum number of dev examples.", min=1)] = 2000,
     dev_share: Annotated[
         float,
