@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 def pool_build(
     ws: "Workspace",
     mode: Annotated[
-        str | None, recorded("How to draw: round-robin, blocks, or depth (the top of each ranking, as in TREC).")
+        str | None, recorded("round-robin, blocks, or depth (the top of each ranking, as in TREC).")
     ] = None,
     per_method: Annotated[
         int | None, recorded("New documents that each method draws; with depth, the depth of the pool.", min=1)
     ] = None,
-    ranking_depth: Annotated[
-        int | None, recorded("Documents to keep of each ranking; this is not the pool depth.", min=1)
-    ] = None,
+    ranking_depth: Annotated[int | None, recorded("Documents to keep of each ranking, not of the pool.", min=1)] = None,
     method: Annotated[
         list[str] | None,
         recorded("Pooling method to use, built in or from `annot pool import`; may be repeated.", callback=file_names),
@@ -44,7 +42,7 @@ def pool_build(
     ] = None,
     seed: Annotated[int | None, recorded("Random seed of the order of methods.", min=0)] = None,
     query: Annotated[
-        list[str] | None, option("Draw the pool of this query only; may be repeated.", shown="all")
+        list[str] | None, option("Draw only the pool of this query; may be repeated.", shown="all")
     ] = None,
     redraw: Annotated[
         bool, flag("--redraw", "Use the settings in annot.toml instead of those that earlier pools were drawn with.")
@@ -92,12 +90,8 @@ def pool_import(
         Path | None,
         option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
     ] = None,
-    foreign: Annotated[
-        str | None, option("drop: leave out unknown topics and documents.", shown="refuse the run")
-    ] = None,
-    duplicates: Annotated[
-        str | None, option("best: keep the better score of a repeated document.", shown="refuse the run")
-    ] = None,
+    foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
+    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
     distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -125,22 +119,16 @@ def pool_import(
 @command("pool add", csv=True)
 def pool_add(
     ws: "Workspace",
-    query: Annotated[
-        str | None, argument("A query id, or the id of a query paper.", metavar="QUERY", shown=False)
-    ] = None,
+    query: Annotated[str | None, argument("Id of a query or a query paper.", metavar="QUERY", shown=False)] = None,
     documents: Annotated[list[str] | None, argument("Papers in the corpus.", metavar="DOC...", shown=False)] = None,
     method: Annotated[
         str | None,
         option("Add the top papers of this method instead, built in or imported.", callback=file_names),
     ] = None,
-    run: Annotated[
-        Path | None, option("Import this run for the method first.", metavar="FILE", shown="imported already")
-    ] = None,
-    depth: Annotated[
-        int | None, option("How many of its top papers.", shown="as many as each method drew", min=1)
-    ] = None,
+    run: Annotated[Path | None, option("First import this run for the method.", metavar="FILE", shown="none")] = None,
+    depth: Annotated[int | None, option("How many of its top papers.", shown="as each method drew", min=1)] = None,
     only: Annotated[
-        list[str] | None, option("Add to the pool of this query only; may be repeated.", "--query", shown="all")
+        list[str] | None, option("Add only to this query's pool; may be repeated.", "--query", shown="all")
     ] = None,
     reason: Annotated[
         str | None,
@@ -191,9 +179,7 @@ def pool_add(
 @command("pool show", csv=True)
 def pool_show(
     ws: "Workspace",
-    query: Annotated[
-        str | None, argument("A query id, or the id of a query paper.", shown="figures for all pools")
-    ] = None,
+    query: Annotated[str | None, argument("Id of a query or a query paper.", shown="figures for all pools")] = None,
     against: Annotated[
         Path | None, option("Compare with the pools of another study, query paper by query paper; its folder.")
     ] = None,

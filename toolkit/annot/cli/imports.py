@@ -36,9 +36,7 @@ def of(kind: str, text: str, *names: str, **more: Any) -> Any:
 @command("import")
 def import_files(
     ws: "Workspace",
-    files: Annotated[
-        list[Path], argument("The files to import. For csfcube: the folder of a release, complete or partial.")
-    ],
+    files: Annotated[list[Path], argument("The files; for csfcube the folder of a release, complete or partial.")],
     kind: Annotated[
         str | None, option(f"Kind of file: {', '.join(OPTIONS)}. You can leave it out if the content is clear.", "--as")
     ] = None,
@@ -52,21 +50,17 @@ def import_files(
     query_column: Annotated[str | None, column("query", "Column of the query id.", found=True)] = None,
     document_column: Annotated[str | None, column("document", "Column of the document id.", found=True)] = None,
     assessor_column: Annotated[str | None, column("assessor", "Column of the assessor.", found=True)] = None,
-    grade_column: Annotated[
-        str | None, column("grade", "Column of the grade, a number or a name of the scale.", found=True)
-    ] = None,
+    grade_column: Annotated[str | None, column("grade", "Column of the grade (number or name).", found=True)] = None,
     time_column: Annotated[
-        str | None, column("time", "Column of the time of the judgement, or of the seconds it took.")
+        str | None, column("time", "Column of when it was judged, or of the seconds it took.")
     ] = None,
     seconds_column: Annotated[str | None, column("seconds", "Column of the seconds it took.")] = None,
     occasion_column: Annotated[str | None, column("occasion", "Column with 1, or 2 for the repeat of a pair.")] = None,
     comment_column: Annotated[str | None, column("comment", "Column of the comment.")] = None,
     form: Annotated[
-        str | None, of("Grades", "Format: qrels (TREC), relish or treccovid-rf.", "--format", shown="qrels")
+        str | None, of("Grades", "qrels (TREC), relish or treccovid-rf.", "--format", shown="qrels")
     ] = None,
-    per_topic: Annotated[
-        int | None, of("Grades", "treccovid-rf: papers per topic that become queries.", min=1, shown="1")
-    ] = None,
+    per_topic: Annotated[int | None, of("Grades", "treccovid-rf: query papers per topic.", min=1, shown="1")] = None,
     rating: Annotated[str | None, of("Labelstudio", "Name of the labelling control for the grade.")] = None,
     query: Annotated[str | None, of("Labelstudio", "Key of the query id in the task data.")] = None,
     document: Annotated[str | None, of("Labelstudio", "Key of the document id in the task data.")] = None,

@@ -27,12 +27,8 @@ if TYPE_CHECKING:
 @command("guidelines")
 def guidelines(
     ws: "Workspace",
-    facet: Annotated[
-        str, argument("A facet in annot.toml, or: adjudication, full-text, labels, queries, sources, training.")
-    ],
-    screen: Annotated[
-        bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
-    ] = False,
+    facet: Annotated[str, argument("A facet, or adjudication, full-text, labels, queries, sources or training.")],
+    screen: Annotated[bool, flag("--screen", "Instead, print the configuration of the judging screen.")] = False,
 ) -> Output:
     """Print the guidelines for a facet as assessors read them, or the configuration of their judging screen.
 
@@ -148,21 +144,17 @@ def status(
 def forecast(
     ws: "Workspace",
     all_queries: Annotated[bool, flag("--all", "Show every query, not only those in progress.")] = False,
-    design: Annotated[
-        bool, flag("--design", "Instead, forecast the hours, cost and agreement interval of a whole study.")
-    ] = False,
+    design: Annotated[bool, flag("--design", "Instead, forecast hours, cost and agreement of a whole study.")] = False,
     pools: Annotated[
-        bool, flag("--pools", "Instead, forecast the sizes, pairs, hours and cost of pools of other depths.")
+        bool, flag("--pools", "Instead, forecast sizes, hours and cost of pools of other depths.")
     ] = False,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
     design_queries: Annotated[
-        int | None, option("With --design: number of queries.", "--queries", shown="as in the study", min=1)
+        int | None, option("With --design: number of queries.", "--queries", shown="those here", min=1)
     ] = None,
     per_method: Annotated[int | None, recorded("With --design: new documents that each method draws.", min=1)] = None,
-    assessors: Annotated[
-        int | None, option("With --design: number of assessors.", shown="as in the study", min=1)
-    ] = None,
+    assessors: Annotated[int | None, option("With --design: number of assessors.", shown="those here", min=1)] = None,
     per_pair: Annotated[int | None, setting("With --design: assessors per pair.", min=1)] = None,
     repeats: Annotated[
         float | None, setting("With --design: share of each assessor's pairs to show a second time.", min=0.0, max=0.5)
@@ -272,9 +264,7 @@ def answers_restore(
     ws: "Workspace",
     query: Annotated[str | None, argument("Query id.")] = None,
     doc: Annotated[str | None, argument("Document id.")] = None,
-    assessor: Annotated[
-        str | None, option("The assessor who gave the answer. With --all: only answers of this person.")
-    ] = None,
+    assessor: Annotated[str | None, option("Who gave the answer; with --all, only this person's.")] = None,
     every: Annotated[bool, flag("--all", "Restore every answer that `annot answers list` shows.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 @command("evaluate", csv=True)
 def evaluate(
     ws: "Workspace",
-    runs: Annotated[
-        list[str] | None, argument("Run tags, systems, or TREC run files.", shown="all in exports/runs/")
-    ] = None,
+    runs: Annotated[list[str] | None, argument("Run tags, systems, or TREC run files.", shown="exports/runs/")] = None,
     convention: Annotated[str | None, option("Evaluation convention: csfcube or trec.", shown="both")] = None,
     measure: Annotated[
         list[str] | None,
@@ -88,7 +86,7 @@ def assessor_effect(
     convention: ConventionOption = None,
     measure: Annotated[str | None, option("Measure, by its name in `annot evaluate`.", shown="NDCG%20")] = None,
     random_assessors: Annotated[
-        int | None, option("Number of random choices of one assessor per pair.", shown="500", min=1)
+        int | None, option("Random choices of an assessor per pair.", shown="500", min=1)
     ] = None,
 ) -> Output:
     """Show whether the ranking of runs depends on who judged: by each assessor, random assessors and final grades."""

@@ -100,9 +100,7 @@ def assessor_leave(
             "again.",
         ),
     ] = False,
-    offline: Annotated[
-        bool, flag("--offline", "Do not check Label Studio for answers that were not pulled yet.")
-    ] = False,
+    offline: Annotated[bool, flag("--offline", "Do not look for answers that are not pulled yet.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Give the open pairs of a person who leaves to another person or to all others. Their answers are kept.
@@ -121,12 +119,8 @@ def invite(
     ws: "Workspace",
     assessors: Annotated[list[str] | None, argument("People to invite.", shown="everyone")] = None,
     contact: Annotated[str | None, option("Who answers questions.", shown="collection.contact in annot.toml")] = None,
-    until: Annotated[
-        datetime | None, option("Day by which the pairs should be done.", shown="none", formats=["%Y-%m-%d"])
-    ] = None,
-    out: Annotated[
-        Path | None, option("Folder to write to, with one file per person.", "--out", "-o", shown="the terminal")
-    ] = None,
+    until: Annotated[datetime | None, option("Day to be finished by.", shown="none", formats=["%Y-%m-%d"])] = None,
+    out: Annotated[Path | None, option("Folder for one file per person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Output:
     """Write a letter to each person, ready to send: how much work there is, how to start, and what is published.
 

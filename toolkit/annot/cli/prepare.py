@@ -170,9 +170,7 @@ def query_add(
     file: Annotated[
         Path | None, option("Add the queries of a CSV file with the columns paper_id, facet and optionally sentences.")
     ] = None,
-    sentences: Annotated[
-        str | None, option("Sentences of the query, counted from 1, as in 2,3.", shown="all of the facet")
-    ] = None,
+    sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""

@@ -73,7 +73,7 @@ def release(
         ),
     ] = None,
     licence: Annotated[
-        str | None, option("Licence of the judgements: an SPDX identifier or a URL.", shown="annot.toml")
+        str | None, option("Licence of the judgements: SPDX identifier or URL.", shown="annot.toml")
     ] = None,
     date: Annotated[
         datetime | None,

@@ -72,19 +72,13 @@ def run_import(
         option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
     ] = None,
     facet: Annotated[
-        str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="from the file name")
+        str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="in the file name")
     ] = None,
     system: Annotated[str | None, option("System, if this is one of several runs of it.", shown="the tag")] = None,
     seed: Annotated[int | None, option("Seed that distinguishes this run from the others.")] = None,
-    foreign: Annotated[
-        str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse the run")
-    ] = None,
-    duplicates: Annotated[
-        str | None, option("best: keep the better score of a repeated document.", shown="refuse the run")
-    ] = None,
-    missing: Annotated[
-        str, option("Candidates missing from the run: leave them out, or rank them last (out, last).")
-    ] = "out",
+    foreign: Annotated[str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse")] = None,
+    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
+    missing: Annotated[str, option("Candidates that the run lacks: out (left out) or last (ranked last).")] = "out",
     distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
     replace: Annotated[bool, flag("--replace", "Overwrite a run of this name that `annot run` made.")] = False,
     dry_run: DryRunOption = False,
@@ -152,9 +146,7 @@ def encoder_examples(
     ws: "Workspace",
     system: SystemArgument,
     out: Annotated[Path, option("Folder for the examples.", "--out", "-o")],
-    contexts: Annotated[
-        Path | None, option("File from `annot encoder contexts`, for systems trained on co-citations.")
-    ] = None,
+    contexts: Annotated[Path | None, option("File from `annot encoder contexts`, if the system needs it.")] = None,
     examples: Annotated[int | None, option("Number of training examples.", shown="as in the paper", min=1)] = None,
     dev: Annotated[int, option("Maximum number of dev examples.", min=1)] = 2000,
     dev_share: Annotated[

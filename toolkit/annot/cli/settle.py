@@ -39,7 +39,7 @@ def agreement(
     per_query: PerQueryOption = False,
     every: Annotated[bool, flag("--all", "Show every coefficient, with mean, quartiles and pooled value.")] = False,
     binarised_at: Annotated[
-        int | None, option("Compare grades from this one up with lower grades.", shown="the whole scale")
+        int | None, option("Compare this grade and above with those below.", shown="the whole scale")
     ] = None,
     query: Annotated[
         list[str] | None,

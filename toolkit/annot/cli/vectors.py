@@ -44,27 +44,21 @@ def vectors_add(
     ids: Annotated[Path | None, option("npy, safetensors: file with the id of each row, one per line.")] = None,
     id_column: Annotated[str | None, option("parquet: column of the ids.", shown="by name")] = None,
     vector_column: Annotated[
-        str | None, option("parquet: column of the vectors. safetensors: the tensor.", shown="detected")
+        str | None, option("parquet: column of vectors; safetensors: tensor.", shown="detected")
     ] = None,
     space: Annotated[
-        str | None, option("Vector space, such as allenai/specter2.", shown="from the files, else NAME")
+        str | None, option("Vector space, such as allenai/specter2.", shown="in the files, or NAME")
     ] = None,
     model: Annotated[str | None, option("Model that made the vectors in the files.", shown="the space")] = None,
-    metric: Annotated[
-        str | None, option("How to compare vectors: l2 or cosine.", shown="l2, or that of the encoder")
-    ] = None,
+    metric: Annotated[str | None, option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2")] = None,
     float16: Annotated[
         bool,
         flag(
             "--float16", "Store in half precision, which halves the disk space. On a GPU, encoders also compute in it."
         ),
     ] = False,
-    device: Annotated[
-        str | None, option("--encoder: device, such as cpu, cuda or cuda:1.", shown="a GPU if there is one")
-    ] = None,
-    batch: Annotated[
-        int | None, option("--encoder: papers read at once; use more on a GPU.", min=1, shown="32")
-    ] = None,
+    device: Annotated[str | None, option("--encoder: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
+    batch: Annotated[int | None, option("--encoder: papers read at once, more on a GPU.", min=1, shown="32")] = None,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -142,9 +136,7 @@ def index_build(
         ),
     ] = None,
     cluster: ClusterOption = None,
-    repair: Annotated[
-        bool, flag("--repair", "First check the files against their hashes, and rebuild damaged parts.")
-    ] = False,
+    repair: Annotated[bool, flag("--repair", "First check files against their hashes; rebuild damaged parts.")] = False,
     listed: Annotated[
         bool, flag("--list", "Instead, list the parts of the index, with size, date and whether they are in use.")
     ] = False,
