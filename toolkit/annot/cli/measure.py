@@ -21,7 +21,7 @@ def evaluate(
     measure: Annotated[
         list[str] | None,
         option(
-            "Measure to show, by its name in ir_measures, such as nDCG@10; the first one decides. May be repeated.",
+            "A measure to show, by its name in ir_measures (nDCG@10). May be repeated; the first compares the runs.",
             shown="NDCG%20; nDCG in trec",
         ),
     ] = None,
@@ -29,36 +29,36 @@ def evaluate(
     average: Annotated[
         str,
         option(
-            "Queries to average over: test (mean of the test folds, if there are any), dev (the first development "
-            "fold) or plain (all queries)."
+            "Which queries to average over. test: mean of the test folds' means, if there are folds; dev: the first "
+            "development fold; plain: all queries."
         ),
     ] = "test",
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Also compare every two runs, with every measure, on every facet.")] = False,
+    every: Annotated[bool, flag("--all", "Also print all pairs of runs, and every measure on every facet.")] = False,
     against: Annotated[
         str | None,
-        option("Instead, compare with the figures of a paper: csfcube, aspire, scisearch, ..., or a TOML file."),
+        option("Instead, compare your figures with a paper's: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
     out: Annotated[
         Path | None,
         option(
-            "Write the comparison to this folder, as tables (LaTeX, Markdown, CSV, JSON) and a figure (SVG).",
+            "Write the comparison into this folder: tables (LaTeX, Markdown, CSV, JSON) and a drawing (SVG).",
             "--out",
             "-o",
         ),
     ] = None,
 ) -> Output:
-    """Show which run is best and which differences are significant, with one row per run and one column per facet.
+    """Print which run is best, whether that is certain, and which differences hold: a row per run, a column per facet.
 
-    Computes the measures in two conventions, that of CSFCube's release and that of trec_eval, and compares runs in the
-    first. If you name no runs, convention or measure, it also writes exports/evaluation.json.
+    Measures are computed as in CSFCube's release and as in trec_eval; runs are compared as in CSFCube's release.
+    Without runs, --convention or --measure, the figures are also written to exports/evaluation.json.
     """
     from annot.measuring.results import evaluation_data
     from annot.steps import evaluate as step
 
     if against is not None:
         if out is not None:
-            raise typer.BadParameter("found --against and --out, expected one of them")
+            raise typer.BadParameter("found --against and --out, expected only one of them")
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
@@ -84,20 +84,18 @@ def evaluate(
 def assessor_effect(
     ws: "Workspace",
     convention: ConventionOption = None,
-    measure: Annotated[str | None, option("Measure, by its name in `annot evaluate`.", shown="NDCG%20")] = None,
-    random_assessors: Annotated[
-        int | None, option("Random choices of an assessor per pair.", shown="500", min=1)
+    measure: Annotated[
+        str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
     ] = None,
 ) -> Output:
-    """Show whether the ranking of runs depends on who judged: by each assessor, random assessors and final grades."""
-    from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
+    """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
+    from annot.measuring.measured import CONVENTION, MEASURE
     from annot.steps import assessor_effect as step
 
     found = step.measure(
         ws,
         convention=convention or CONVENTION,
         measure_name=measure or MEASURE,
-        n_random=random_assessors or N_RANDOM,
         tell=say,
     )
     return Output(found, step.describe(found))
@@ -105,10 +103,10 @@ def assessor_effect(
 
 @command("reusability")
 def reusability(ws: "Workspace") -> Output:
-    """Test whether new systems can be scored fairly on this collection, and write exports/certificate.html.
+    """Test whether new systems can be scored fairly on this collection.
 
-    Treats each pooling method in turn as a new system, by leaving out the documents that only it contributed. Also
-    tests smaller pools, unjudged papers and halves of the queries.
+    Each pool method is scored as if it were a new system, without the papers that it alone found. The page
+    exports/certificate.html also shows smaller pools, unjudged papers and halves of the queries.
     """
     from annot.steps import reusability as step
 
@@ -120,9 +118,9 @@ def reusability(ws: "Workspace") -> Output:
 def errors(ws: "Workspace") -> Output:
     """Write errors.csv, a list of what systems get wrong, in which you enter the kind of each error.
 
-    It lists irrelevant papers in the top fifth of a ranking and relevant papers in its lower half. If you run the
-    command again, your entries in the columns kind and note are kept. `annot report` counts the kinds and
-    `annot browse` shows them.
+    It has one row per pair: irrelevant papers in the first fifth of a ranking, and relevant papers in its lower half.
+    Run it again at any time: your entries in the columns kind and note stay. `annot report` counts the kinds, `annot
+    browse` shows them.
     """
     from annot.base.templating import counted
     from annot.steps import errors as step
