@@ -93,8 +93,8 @@ def test_the_first_letter_says_about_how_much_and_how_to_sign_in(ws: Workspace, 
         ):
             assert said in text, (name, said)
         assert f"In this study your name is {name}" in text
-    assert "the comments that you write, as those of a1" in told["a1"]
-    assert "the reasons that you write, as those of j1" in told["j1"]
+    assert "the comments that you write, under the name a1" in told["a1"]
+    assert "the reasons that you write, under the name j1" in told["j1"]
     assert "until an adjudicator settles the pair" in told["a1"]
     # Nothing is in dispute before anybody judges; the letter goes out nevertheless.
     assert "the number is known once the others have judged" in told["j1"]
@@ -105,14 +105,14 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     server.accounts["bob@example.org"] = 2
     before = letters(annot, "--until", "2031-05-01")["a1"]
     assert "40 pairs, of which 20 are left; this takes about 10 minutes." in before
-    assert "Until when: 1 May 2031." in before
-    assert "comes in a later letter" in before
+    assert "Please finish by 1 May 2031." in before
+    assert "A later letter has the link" in before
     assert '"40 of 40, the last for now"' in before
     sent(ws, "judge", "a1")
     sent(ws, "adjudicate", "j1")
     after = letters(annot)
     assert f"Project:  {URL}/projects/71/data?labeling=1" in after["a1"]
-    assert "Until when" not in after["a1"]
+    assert "Please finish by" not in after["a1"]
     # a2 gives twice as long.
     assert "of which 20 are left; this takes about 20 minutes." in after["a2"]
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
@@ -164,11 +164,11 @@ def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says
     ws.settings_file.write_text(settings.replace('# comments = "published"', 'comments = "left out"'), encoding="utf-8")
     quiet = letters(annot)
     assert "- Not published: the comments that you write." in quiet["a1"]
-    assert "the reasons that you write, as those of j1" in quiet["j1"]
+    assert "the reasons that you write, under the name j1" in quiet["j1"]
     assert screens(ws) == (False, True)
     ws.settings_file.write_text(settings, encoding="utf-8")
     for _ in range(2):
-        assert "the comments that you write, as those of a1" in letters(annot)["a1"]
+        assert "the comments that you write, under the name a1" in letters(annot)["a1"]
     assert screens(ws) == (True, True)
     with open_store(ws.database_url) as store, store.read() as session:
         said = [(one.assessor, one.kind, one.how, one.published) for one in read_told(session)]

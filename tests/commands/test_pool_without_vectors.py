@@ -13,7 +13,7 @@ from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import made, paper
 
-TOLD = "specter is left out, and on record so"
+TOLD = "specter is left out because the study has no vectors of that name"
 
 
 def left_out(ws: Workspace) -> set[tuple[str, ...]]:
