@@ -12,7 +12,7 @@ def test_an_empty_study_is_told_how_judgements_come_in(tmp_path: Path) -> None:
     refused = annot("agreement", folder=tmp_path / "study")
     assert refused.exit_code != 0
     assert "annot pull" in refused.stderr
-    assert "annot import --as judgements" in refused.stderr
+    assert "annot import FILES --as judgements" in refused.stderr
 
 
 def test_the_policies_are_described_as_they_work(tmp_path: Path) -> None:
