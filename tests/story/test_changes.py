@@ -154,7 +154,7 @@ def test_skipped_and_spoilt_answers_are_kept_and_flagged_and_never_a_grade(pushe
         empty: ["no grade"],
         doubled: ["2 grades (0, 3), expected one"],
     }
-    assert [note for note in pulled.notes if "skipped" in note] == ["a1: 1 annotation(s) do not count: skipped"]
+    assert [note for note in pulled.notes if "skipped" in note] == ["a1: 1 annotation not counted: skipped"]
     for pair in flags:
         (kept,) = history(pushed, pair, "a1")
         assert kept.payload == annotation_on_server(pushed, "a1", pair)
@@ -217,11 +217,11 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
         for pair in (answered, unanswered):
             gateway.delete_task(before["/".join(pair)])
     pulled = fetch(pushed)
-    assert any(note.startswith("a1: 2 task(s) are gone from the server") for note in pulled.notes)
+    assert any(note.startswith("a1: 2 tasks missing from the server") for note in pulled.notes)
     assert row(pulled, "a1").judged == 2
     sent = send(pushed)
     assert {one.assessor: (one.sent, one.known) for one in sent.projects} == {"a1": (1, 1), "a2": (0, 0)}
-    assert any(note.startswith("a1: 1 task(s) are not sent again") for note in sent.notes)
+    assert any(note.startswith("a1: 1 task not sent again") for note in sent.notes)
     after = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
     assert before.keys() - after.keys() == {"/".join(answered)}
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]

@@ -180,10 +180,10 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     http(study, "PATCH", f"/api/tasks/{other['id']}/", json={"data": {**exported, "facet_help": "Call it result."}})
     http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
     assert found(study) == {
-        "other account": ["a1 (labels): 1 answer(s) by another account (by a2)"],
-        "edited by another": ["a1 (labels): 1 answer(s) last changed by another account than their author's (by a2)"],
-        "answered twice": ["a1 (labels): 1 task(s) with more than one answer"],
-        "task changed": ["a2 (labels): 1 task(s) show what was never sent"],
+        "other account": ["a1 (labels): 1 answer by another account (by a2)"],
+        "edited by another": ["a1 (labels): 1 answer last changed by an account other than the author's (by a2)"],
+        "answered twice": ["a1 (labels): 1 task with more than one answer"],
+        "task changed": ["a2 (labels): 1 task showing content that was never sent"],
         "project changed": [
             "a1 (labels): changed on the server by hand: the title",
             "a2 (labels): changed on the server by hand: maximum_annotations",
@@ -191,12 +191,12 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     }
     http(study, "DELETE", f"/api/projects/{project}/")
     assert fetch(study)[1] == (
-        "a1: 1 answer(s) of another account are not taken",
+        "a1: ignored 1 answer by another account",
         "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
         "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
-        "a2: the project is gone from the server; `annot push labels` makes it again, with its open tasks",
+        "a2: the project is missing from the server; `annot push labels` creates it again with its open tasks",
     )
-    assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
+    assert found(study)["project gone"] == ["a2: their project is missing from the server (labels)"]
 
 
 def found(study: Study) -> dict[str, list[str]]:

@@ -161,7 +161,7 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert left["kept"] == 1
     assert left["open"] == sum(one["pairs"] for one in left["received"]) + len(left["unassigned"])
     _, said = push(study)
-    assert "a2: 1 pair(s) that they answered meanwhile stay with them" in said
+    assert "a2: keeps 1 pair answered in the meantime" in said
     annot_done("pull", folder=folder)
     assert sequence(study, "a2") == ["/".join(early), "/".join(late)]
     grades |= {(*early, 1, "a2"): 0, (*late, 1, "a2"): 1}

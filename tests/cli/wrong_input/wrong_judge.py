@@ -55,7 +55,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
     ),
     "assessor change: none yet": Wrong(
-        "assessor change", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
+        "assessor change", "a1", ("no server is known for a1 here", "--per-assessor"), "planned", isolated, exit_code=3
     ),
     "assessor change: no address": Wrong(
         "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated
@@ -77,7 +77,12 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "push: no server of anybody": Wrong(
-        "push", "", ("none of 4 server(s) could be asked", "no server of a1 is known"), "planned", isolated, exit_code=3
+        "push",
+        "",
+        ("4 servers to reach, and none could be", "no server is known for a1"),
+        "planned",
+        isolated,
+        exit_code=3,
     ),
     "push: a server of nobody": Wrong(
         "push", " ".join(DOWN), ("is the server of nobody in this study", "leave out --url"), "planned", isolated
@@ -193,9 +198,7 @@ WRONG: dict[str, Wrong] = {
         "meeting", "", ("no pair has an answer of each of its assessors",), "judged"
     ),
     "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
-    "plan: too few assessors": Wrong(
-        "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
-    ),
+    "plan: too few assessors": Wrong("plan", "", ("0 assessors, expected at least 2", "annot assessor add"), "pooled"),
     "plan: unknown query": Wrong(
         "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
     ),
@@ -413,7 +416,9 @@ WRONG: dict[str, Wrong] = {
     "pull labels: server down": Wrong(
         "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
-    "push labels: nobody is named": Wrong("push", "labels", ("nobody is named", "--assessor NAME"), "planned"),
+    "push labels: nobody is named": Wrong(
+        "push", "labels", ("needs the people who correct them", "--assessor NAME"), "planned"
+    ),
     "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
     "push: an option of another round": Wrong(
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
