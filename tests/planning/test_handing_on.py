@@ -182,16 +182,16 @@ SOUND = (
         ),
         (
             (*SOUND[:3], replace(SOUND[3], position=5), SOUND[4]),
-            "a2: positions are not 1 to 2: 2 is missing or stands twice",
+            "a2: positions are not 1 to 2: 2 is missing or used twice",
         ),
         ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or stands twice"),
         (
             (*SOUND[:4], replace(SOUND[4], assessor="a3", position=1)),
-            "q0 d0: a hidden repeat of a3, who does not judge the pair",
+            "q0 d0: a hidden repeat for a3, who does not judge the pair",
         ),
         (
             (replace(SOUND[0], position=3), *SOUND[1:4], replace(SOUND[4], position=1)),
-            "q0 d0: a1 gets the hidden repeat before the pair",
+            "q0 d0: the hidden repeat comes before the pair for a1",
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
         "a1: has left, with 2 unanswered pairs; hand on with `annot assessor leave a1`"
     ]
     settling = {("q0", "d0"): {"a2", "j1"}}
-    for may_assess, found in ((False, ("q0 d0: a2 judges it and settles it",)), (True, ())):
+    for may_assess, found in ((False, ("q0 d0: a2 both judges and settles it",)), (True, ())):
         assert found == faults_of(
             SOUND,
             documents=documents([2]),

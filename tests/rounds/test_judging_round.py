@@ -193,7 +193,7 @@ def test_a_server_set_back_to_a_backup_costs_no_answer(sent: World) -> None:
     # Nobody is asked twice: the two that stand there unanswered go.
     notes = sent.push().notes
     assert "a1: 2 tasks not sent again: the answers are on record" in notes
-    assert "a1: 2 of them stood there unanswered and are deleted" in notes
+    assert "a1: 2 of them had no answer on the server and were deleted" in notes
     assert len(sent.tasks("a1")) == 8
     # The numbers of the lost answers are given again, to others.
     sent.judge("a1", dict.fromkeys(sent.pairs[6:8], 3))

@@ -192,7 +192,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     pushed = annot_done("push", folder=settled.folder)
     assert (
         "a1: changed on the server by hand, and changed back now: "
-        "maximum_annotations, the title, the instructions; `annot check server` keeps it on record" in pushed.stderr
+        "maximum_annotations, the title, the instructions; see `annot check server`" in pushed.stderr
     )
     assert "set back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
@@ -204,12 +204,12 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     told = annot("check", "server", folder=settled.folder).stdout
     by_whom = r"by another account \(by the lead's account\)"
     assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
-    assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
+    assert "    to do: these answers do not count; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["server"]["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])
     lost = f"{answered} answers on record went with it"
     assert gone["what"] == f"a2: their project is missing from the server (judging); {lost}"
-    assert "free edition does not tell" in gone["do"]
+    assert "free edition does not record who deleted it" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["server"]["findings"]
 

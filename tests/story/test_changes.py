@@ -429,7 +429,7 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
     fetch(study)
     held = exported(study)
     server.down(own_server.folder)
-    with pytest.raises(StudioError, match="no Label Studio is named or runs here") as raised:
+    with pytest.raises(StudioError, match="no Label Studio is running here") as raised:
         fetch(study)
     assert raised.value.exit_code == 3
     with pytest.raises(StudioError):

@@ -120,7 +120,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
         ("a2", half, 0, len(pairs) - half),
     ]
     assert f"a2: {len(pairs) - half} tasks not sent again" in sent.stderr
-    assert f"a2: {len(pairs) - half} of them stood there unanswered" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them had no answer on the server" in sent.stderr
     assert len(study.on_server("a2")) == half
     annot_done("push", "adjudication", folder=study.folder)
     assert counting(study) == complete.counting
