@@ -77,7 +77,7 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
     checked = annot("check", "guidelines")
     assert checked.exit_code == 1
     for finding in (
-        "guidelines/claim.md: not in the study",
+        "guidelines/claim.md: no such page",
         "guidelines/claims.md: describes a facet that the study does not have",
         "guidelines/general.md: does not name the facet 'claim'",
         "guidelines/general.md: mentions a facet 'result', which the study does not have",

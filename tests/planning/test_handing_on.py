@@ -184,7 +184,7 @@ SOUND = (
             (*SOUND[:3], replace(SOUND[3], position=5), SOUND[4]),
             "a2: positions are not 1 to 2: 2 is missing or used twice",
         ),
-        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or stands twice"),
+        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or used twice"),
         (
             (*SOUND[:4], replace(SOUND[4], assessor="a3", position=1)),
             "q0 d0: a hidden repeat for a3, who does not judge the pair",

@@ -224,7 +224,7 @@ def test_a_person_without_an_account_is_named_and_the_others_are_sent(planned: W
     del planned.studio.users[planned.studio.account(PEOPLE["a2"])["id"]]
     pushed = planned.push()
     assert [row.assessor for row in pushed.projects] == ["a1"]
-    assert "a2: the server has no such account" in pushed.notes[0]
+    assert "a2: has not signed up on the server yet" in pushed.notes[0]
 
 
 def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:

@@ -69,7 +69,7 @@ class Duplicates(NamedTuple):
         """What a person should know of them."""
         removed = [f"{assessor}: removed {counted(self.removed, 'empty project')} that the server had created twice"]
         return (removed if self.removed else []) + [
-            f"{assessor}: project {one.project_id}, is a duplicate with {counted(one.tasks, 'task')} and "
+            f"{assessor}: project {one.project_id} is a duplicate with {counted(one.tasks, 'task')} and "
             "is never read: look at it, then delete it"
             for one in self.left
         ]
