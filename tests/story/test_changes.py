@@ -323,7 +323,7 @@ def test_who_has_no_account_on_the_server_is_named_and_the_others_get_theirs(pla
         people.put_assessors(session, [Assessor("a2", "never-signed-up@story.example.org", False)])
     pushed = send(study)
     assert [one.assessor for one in pushed.projects] == ["a1"]
-    assert [note.split(";")[0] for note in pushed.notes] == ["a2: the server has no such account"]
+    assert [note.split(";")[0] for note in pushed.notes] == ["a2: has not signed up on the server yet"]
     assert "never-signed-up" not in "".join(pushed.notes)
     assert set(study.projects()) == {"a1"}
 
@@ -336,7 +336,7 @@ def test_an_account_removed_from_the_server_is_named(planned: Study, tmp_path: P
     remove_account(study.studio, people_ids(study)["a2"])
     pushed = send(study)
     assert [one.assessor for one in pushed.projects] == ["a1"]
-    assert pushed.notes[0].startswith("a2: the server has no such account")
+    assert pushed.notes[0].startswith("a2: has not signed up on the server yet")
     assert fetch(study).assessors
 
 
