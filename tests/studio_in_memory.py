@@ -28,8 +28,6 @@ import httpx
 
 URL = "http://studio.memory.example"
 LEAD = "lead@annot.example"
-REFUSED_HOST = "127.0.0.2"
-"""An address that the server calls no webhook at."""
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 USUAL_PROJECT: dict[str, Any] = {
     "title": "",
@@ -77,7 +75,6 @@ class StudioInMemory:
     tasks: dict[int, Record] = field(default_factory=dict)
     annotations: dict[int, Record] = field(default_factory=dict)
     predictions: dict[int, Record] = field(default_factory=dict)
-    webhooks: dict[int, Record] = field(default_factory=dict)
     users: dict[int, Record] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -182,7 +179,7 @@ class StudioInMemory:
 
     def kept(self) -> Record:
         """All that is on the server, as a backup keeps it."""
-        names = ("projects", "tasks", "annotations", "predictions", "webhooks", "users", "_last", "made", "token")
+        names = ("projects", "tasks", "annotations", "predictions", "users", "_last", "made", "token")
         return copy.deepcopy({name: getattr(self, name) for name in names})
 
     def restore(self, kept: Record) -> None:
@@ -434,8 +431,6 @@ class StudioInMemory:
         self._project(ids[0])
         for task in self.tasks_of(ids[0]):
             self._delete_task(task["id"])
-        for number in [number for number, hook in self.webhooks.items() if hook["project"] == ids[0]]:
-            del self.webhooks[number]
         del self.projects[ids[0]]
         return 204, None
 
@@ -510,22 +505,6 @@ class StudioInMemory:
         of_project = (one for _, one in sorted(self.predictions.items()) if one["project"] == int(params["project"]))
         return 200, list(of_project)
 
-    def _list_webhooks(self, _: list[int], _params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        return 200, list(self.webhooks.values())
-
-    def _make_webhook(self, _: list[int], _params: httpx.QueryParams, body: Any, _user: int) -> tuple[int, Any]:
-        if urlsplit(body["url"]).hostname == REFUSED_HOST:
-            raise Refused(403, f"URL resolves to a reserved network address (block: {REFUSED_HOST}/32)")
-        number, at = self._number("webhooks"), self.moment()
-        usual = {"organization": 1, "headers": {}, "is_active": True}
-        self.webhooks[number] = {**usual, **body, "id": number, "created_at": at, "updated_at": at}
-        return 201, self.webhooks[number]
-
-    def _delete_webhook(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        if self.webhooks.pop(ids[0], None) is None:
-            raise Refused(404, "No Webhook matches the given query.")
-        return 204, None
-
     def _whoami(self, _: list[int], _params: httpx.QueryParams, _body: Any, user: int) -> tuple[int, Any]:
         return 200, self._shown(self.users[user])
 
@@ -576,9 +555,6 @@ ROUTES: dict[tuple[str, str], Endpoint] = {
     ("DELETE", r"/api/annotations/(\d+)"): StudioInMemory._remove_annotation,
     ("GET", "/api/predictions"): StudioInMemory._list_predictions,
     ("POST", "/api/dm/actions"): StudioInMemory._act,
-    ("GET", "/api/webhooks"): StudioInMemory._list_webhooks,
-    ("POST", "/api/webhooks"): StudioInMemory._make_webhook,
-    ("DELETE", r"/api/webhooks/(\d+)"): StudioInMemory._delete_webhook,
 }
 """What is asked of the server, by method and path."""
 
