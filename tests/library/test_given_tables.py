@@ -273,7 +273,7 @@ def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
     frame = annot.read_qrels(path)
     assert frame.columns.tolist() == ["query_id", "doc_id", "relevance", "query_paper"]
     assert frame["query_paper"].tolist() == ["p", "p", "p"]
-    expected = f"query papers are the units of chance: 2 queries on 1 paper, by {tmp_path / 'query_papers.tsv'}"
+    expected = f"query papers are the sampling units: 2 queries on 1 paper, by {tmp_path / 'query_papers.tsv'}"
     for given in (path, frame):
         assert annot.evaluate(RUN, given).notes[0] == expected
     assert annot.measure_agreement(FRAME, final=path).notes == (expected,)
@@ -284,7 +284,7 @@ def test_without_a_paper_notes_say_that_queries_count_as_independent(tmp_path: P
     for given in (tmp_path / "qrels.txt", QRELS_FRAME, {"q1": {"d1": 3}, "q2": {"d1": 1}}):
         assert annot.evaluate(RUN, given).notes[0].startswith("queries are taken as independent")
     assert annot.measure_agreement(FRAME).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the units of chance of the intervals",)
+    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the sampling units of the intervals",)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient
 
 LEVELS = ("ordinal", "nominal", "interval")
-OF_ITEMS = "items are the units of chance of the intervals"
+OF_ITEMS = "items are the sampling units of the intervals"
 _DEFAULT = Settings()
 
 
@@ -39,7 +39,7 @@ class MeasuredAgreement:
     missing : str
         What a missing judgement counted as: ``"drop"`` or ``"zero"``.
     notes : tuple of str
-        What a reader of the figures must know: what the units of chance of the intervals are, and by what.
+        What a reader of the figures must know: what the sampling units of the intervals are, and where they come from.
     """
 
     scale: tuple[int, ...]
@@ -108,7 +108,7 @@ def measure_agreement(
         Compare this grade or higher against lower ones instead of whole grades.
     clusters : str, optional
         The column of the query paper, where it is not named ``query_paper``. Queries on facets of one paper share its
-        documents and its assessors, so intervals take whole papers for the units of chance.
+        documents and its assessors, so intervals take whole papers as the sampling units.
     coefficients : sequence of str
         Which to compute, of the names in `annot agreement --json`; by default all.
     level : float, optional
@@ -122,7 +122,7 @@ def measure_agreement(
     -------
     MeasuredAgreement
         Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole query
-        papers are the units of chance of the intervals. The paper of each query is that of the column, else what
+        papers are the sampling units of the intervals. The paper of each query is that of the column, else what
         ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` beside it); where no paper is
         known, queries are taken as independent. ``notes`` says which. From a matrix, figures are over all items
         (``"pooled"``), and items are the units.
@@ -249,7 +249,7 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
 def _of_items(
     found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
 ) -> pd.DataFrame:
-    """The figures of a matrix of items, which are the units of chance of their intervals."""
+    """The figures of a matrix of items, which are the sampling units of their intervals."""
     matrix = _matrix(found.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [at]] for at in range(matrix.shape[1])]

@@ -28,8 +28,8 @@ class MeasuredRuns:
     relevant_from : int
         The smallest grade that counted as relevant in the binary measures.
     notes : tuple of str
-        What a reader of the figures must know: what the units of chance are and by which file or column, documents
-        that were not judged, queries that were left out.
+        What a reader of the figures must know: what the sampling units are and which file or column they come from,
+        documents that were not judged, queries that were left out.
     """
 
     relevant_from: int
@@ -178,7 +178,7 @@ def evaluate(
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
         ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries that gets
         figures of its own, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
-        for the unit of chance. Of a file the papers are in ``query_papers.tsv`` beside it, as in a release. Where no
+        as the sampling unit. Of a file the papers are in ``query_papers.tsv`` beside it, as in a release. Where no
         paper is known, queries are taken as independent; ``notes`` says which.
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).

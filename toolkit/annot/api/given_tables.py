@@ -121,7 +121,7 @@ class GivenPapers(NamedTuple):
     def note(self, queries: Collection[str]) -> str:
         """What the figures of these queries rest on."""
         papers = counted(len({self.of[query] for query in queries}), "paper")
-        return f"query papers are the units of chance: {counted(len(queries), 'query')} on {papers}, by {self.source}"
+        return f"query papers are the sampling units: {counted(len(queries), 'query')} on {papers}, by {self.source}"
 
 
 INDEPENDENT = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from annot.base.stats.values import Interval, Undefined, to_json
+from annot.base.stats.values import to_json
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.measured import ByGuidelines
@@ -135,14 +135,7 @@ def _flat(record: Mapping[str, object]) -> Row:
 
 
 def _parts(found: Number) -> Row:
-    interval = found.interval if isinstance(found.interval, Interval) else None
-    return {
-        "value": None if isinstance(found.raw, Undefined) else found.raw,
-        "undefined": found.raw.reason if isinstance(found.raw, Undefined) else "",
-        "low": interval and interval.low,
-        "high": interval and interval.high,
-        "interval": interval.method if interval else "",
-    }
+    return figure(to_json(found.raw), to_json(found.interval))
 
 
 def pool(data: Mapping[str, Any]) -> pd.DataFrame:

@@ -37,7 +37,7 @@ class Best:
     figure: Number
     queries: int
     papers: int
-    """Query papers, the units of chance; 0 where there is nothing to compare with."""
+    """Query papers, the sampling units; 0 where there is nothing to compare with."""
     average: str
     """How the queries were averaged."""
     chance: Number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from annot.base.stats.values import Share, Undefined
+from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.drift import Drift, papers_needed
 from annot.measuring.diagnosis.overview import Diagnosed, Looked
 from annot.measuring.diagnosis.pairs import MAX_STEPS, order_of_hard
@@ -49,7 +49,12 @@ def told(looked: Looked) -> tuple[str, ...]:
 
 def method(looked: Looked) -> tuple[str, ...]:
     """What else is to know of the tables."""
-    return (*_model_told(looked.diagnosed), *_missing(looked.diagnosed))
+    found = looked.diagnosed
+    some = [one for one in found.missing if one.asked > one.graded]
+    return (
+        *sentences("assessors.model", fitted=found.dawid_skene, steps=f"{MAX_STEPS:,}"),
+        *sentences("assessors.missing", policy=found.policy, some=some),
+    )
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -77,7 +82,7 @@ def changes(looked: Looked) -> tuple[str, ...]:
     needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
-        changes=[(one, [(level, Number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
+        changes=[(one, _kind(one)) for one in changed],
         runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
@@ -85,25 +90,6 @@ def changes(looked: Looked) -> tuple[str, ...]:
         needed=needed,
         short=any(drift.queries < needed for drift in beyond),
     )
-
-
-def _model_told(found: Diagnosed) -> tuple[str, ...]:
-    fitted = found.dawid_skene
-    return sentences(
-        "assessors.model",
-        fitted=fitted,
-        prevalence=[(grade, Number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
-        same=_share(fitted.same),
-        baseline=Number(fitted.baseline.value, PERCENT),
-        by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
-        reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
-        steps=f"{MAX_STEPS:,}",
-    )
-
-
-def _missing(found: Diagnosed) -> tuple[str, ...]:
-    some = [one for one in found.missing if one.asked > one.graded]
-    return sentences("assessors.missing", policy=found.policy, some=some)
 
 
 def _grades(found: Diagnosed) -> Iterator[Table]:
@@ -342,10 +328,6 @@ def _detectable(one: Drift) -> str:
 
 def _kind(one: Drift) -> Quantity:
     return SECONDS if one.measure == "speed" else Quantity(2, 2)
-
-
-def _share(one: Share) -> Number:
-    return measured(one, SHARE)
 
 
 def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:

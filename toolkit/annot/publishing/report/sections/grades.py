@@ -222,7 +222,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
-    """The share of all pairs, with whole query papers as the units of chance."""
+    """The share of all pairs, with whole query papers as the sampling units."""
     papers = [study.snapshot.papers[name] for name in hits]
     share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
     return measured(share, SHARE)
