@@ -40,7 +40,8 @@ def body(study: Study) -> Chapter:
     if not final:
         return Chapter("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
-    shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
+    grades = study.settings.scale.grades
+    shares = {facet: [_share_of(of, (grade,), study) for grade in grades] for facet, of in final.items()}
     caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
     drawing = Figure(
         caption,
@@ -180,8 +181,6 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
         [Column(f"{first} \\ {second}", lambda grade: f"{first} {_named(study, grade)}", first)],
         each(grades, lambda grade, other: counts[grade, other], lambda other: f"{second} {other}"),
         caption="grades.across",
-        first=first,
-        second=second,
         candidates=counts.total(),
         papers=papers,
     )
@@ -209,10 +208,6 @@ def _cited(study: Study) -> Iterator[Table]:
 
 def _named(study: Study, grade: int) -> str:
     return f"{grade} {study.settings.scale.names[grade]}"
-
-
-def _shares(by_query: ByQuery, study: Study) -> list[Number]:
-    return [_share_of(by_query, (grade,), study) for grade in study.settings.scale.grades]
 
 
 def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:

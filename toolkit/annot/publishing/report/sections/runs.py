@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
@@ -12,11 +13,12 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
-from annot.ranking.wordvectors import trained_on_few
+
+if TYPE_CHECKING:
+    from annot.publishing.report.study import Study
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
@@ -32,7 +34,7 @@ def body(study: Study) -> Chapter:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
-    told += sentences("runs.few_abstracts", few=trained_on_few({run.tag: run.facts for run in study.snapshot.runs}))
+    told += sentences("runs.few_abstracts", few=study.few_abstracts)
     return Chapter("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
@@ -59,18 +61,8 @@ def drawing(evaluated: Evaluated) -> Figure:
     drawn = {line.run: figure(line, leader.measure) for line in lines}
     holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.facet}
     return Figure(
-        sentence(
-            "runs.figure",
-            best=leader,
-            several=bool(holds),
-            bracketed=any(one.ends for one in drawn.values()),
-        ),
-        figures.runs(
-            drawn,
-            holds,
-            chance=leader.chance,
-            measure=leader.measure,
-        ),
+        sentence("runs.figure", best=leader, several=bool(holds), bracketed=any(one.ends for one in drawn.values())),
+        figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
         "; ".join(f"{run}: {one}" for run, one in drawn.items()),
     )
 
