@@ -49,7 +49,7 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     text = sheet(study)
     # The questions may use these words; the answers may not.
     answers = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    assert [word for word in NEVER if word in answers.replace("was not audited", "")] == []
+    assert [word for word in NEVER if word in answers.replace("were not audited", "")] == []
     for command in ("annot corpus", "annot facets", "annot pool"):
         assert command not in answers
     assert "3 assessors and 1 adjudicator. 1 pair has 1 judgement, 23 pairs have 2 judgements, 8 pairs have 3" in text
@@ -59,7 +59,7 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     assert "An adjudicator settled 8 of 31 pairs" in text
     assert "Whether the adjudicator saw the assessors' ratings is not on record here" in text
     assert "How the pairs to judge were found is not on record here." in text
-    assert "which sentences make them is not on record" in text
+    assert "which sentences belong to them is not on record" in text
 
 
 def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_not_there(
@@ -73,7 +73,9 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
-    assert "1 is open. Of the former, 1 had one assessor only, whose grade is final." in page
+    assert (
+        "1 is open. Of the pairs settled without an adjudicator, 1 had only one assessor, whose grade is final." in page
+    )
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
     assert "How these runs were made is not recorded here: own." in page

@@ -125,5 +125,5 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     assert "comments of a2 stay out" in agreed.stderr
     assert {name for name, _ in words(folder, "judgements.jsonl")} == early.keys() - {"a2"}
     sheet = (folder / "DATASHEET.md").read_text(encoding="utf-8")
-    assert "agreed to it later, as the project lead says: by mail of 3 March." in sheet
+    assert "agreed to it later, according to the project lead: by mail of 3 March." in sheet
     assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(1,)]

@@ -132,7 +132,7 @@ def test_the_model_stands_beside_a_rule_that_needs_none(study: Looked) -> None:
     model = words(study, "Dawid and Skene")
     assert "judges nobody" in model
     assert re.search(
-        r"gives the final grade to \d+.* of 300 pairs .*A plain rule, the lower median .* gives it to \d+", model
+        r"gives the final grade to \d+.* of 300 pairs .*A simple rule, the lower median .* gives it to \d+", model
     )
 
 

@@ -37,7 +37,7 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
     noise = {"good": 0.2, "poor": 9.0, "worst": -0.5}
     five, six = best_line(measured(5, noise)), best_line(measured(6, noise))
     assert five.startswith(
-        "With 5 query papers no difference between runs can hold: at least 6 query papers are needed. "
+        "With 5 query papers, no difference between runs can be shown: at least 6 query papers are needed. "
     )
     assert "good is best by NDCG%20; that is not certain over 10 queries of 5 query papers." in five
     assert "Behind by their own intervals, but not after correction for 3 pairs of runs: poor and worst." in five
@@ -55,7 +55,7 @@ def test_the_differences_that_hold_are_named() -> None:
     )
     none = measured(9, {"one": 9.0, "other": 9.0})
     told = sentence("runs.holding", best=best(none), holding=holding(none))
-    assert told == "The difference between the two runs does not hold."
+    assert told == "The difference between the two runs is not significant."
 
 
 def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chance() -> None:

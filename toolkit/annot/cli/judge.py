@@ -301,10 +301,10 @@ def meeting(
     ] = None,
     out: Annotated[Path | None, option("The folder to write into.", shown="exports")] = None,
 ) -> Output:
-    """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
+    """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
 
-    The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
-    named. Pairs that somebody will be asked about again are left out.
+    It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
+    before it, without names. Pairs that an assessor will be asked about again are left out.
     """
     from annot.base.templating import counted
     from annot.steps import meeting as step
