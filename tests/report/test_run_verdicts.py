@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
+from annot.measuring.evaluation.comparisons import Verdict
 from annot.measuring.evaluation.evaluated import TOGETHER, Evaluated
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 from annot.publishing.report.sections.runs import best_line, compared, holding
@@ -51,7 +52,7 @@ def test_the_differences_that_hold_are_named() -> None:
     assert {("good", "worst"), ("good", "poor"), ("as good", "worst")} <= by_hand
     told = sentence("runs.holding", best=best(found), holding=holding(found))
     assert told.startswith(
-        f"{len(by_hand)} of 6 differences between runs hold: as good is better than poor and worst; "
+        f"{len(by_hand)} of 6 differences between runs are significant: as good is better than poor and worst; "
     )
     none = measured(9, {"one": 9.0, "other": 9.0})
     told = sentence("runs.holding", best=best(none), holding=holding(none))
@@ -70,7 +71,7 @@ def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chanc
     rows = {str(row[0]): row[1:] for row in table.rows}
     assert {name.partition(" (")[0] for name in rows if "not better than chance" in name} == {"noise", "worst"}
     assert all(str(one).endswith("°") for name, cells in rows.items() if name.startswith("worst") for one in cells)
-    assert "°: not better than chance" in table.caption
+    assert "°: not shown to be better than chance" in table.caption
     (table,) = compared(measured(12, {"good": 0.5, "fair": 1.0}))
     assert "°" not in table.caption
 
@@ -79,11 +80,15 @@ def number(value: float | None, kind: Any = COEFFICIENT) -> Number:
     return Number(value, kind)
 
 
+def a_verdict(worse: tuple[str, ...] = ("tfidf",), behind: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(TOGETHER, "bm25", worse, behind, (), papers=6, pairs=1, smallest_p=0.03, detectable=None)
+
+
 def a_best_run(**values: Any) -> Best:
     usual: dict[str, Any] = {
-        **{"convention": "csfcube", "measure": "NDCG%20", "facet": TOGETHER, "tag": "bm25", "queries": 12, "papers": 6},
+        **{"convention": "csfcube", "measure": "NDCG%20", "queries": 12},
         **{"figure": number(50.0, MEASURE), "chance": number(20.0, MEASURE), "average": "mean over queries", "runs": 2},
-        **{"beaten": ("tfidf",), "behind": (), "as_good": (), "pairs": 1, "too_few": False, "above_chance": True},
+        **{"verdict": a_verdict(), "too_few": False, "above_chance": True},
         **{"like_chance": (), "detectable": number(None, MEASURE)},
     }
     return Best(**usual | values)
@@ -91,9 +96,9 @@ def a_best_run(**values: Any) -> Best:
 
 RUNS = {
     "none": None,
-    "one": a_best_run(runs=1, beaten=()),
+    "one": a_best_run(runs=1, verdict=a_verdict(worse=())),
     "best": a_best_run(),
-    "level": a_best_run(beaten=(), behind=("tfidf",), too_few=True),
+    "level": a_best_run(verdict=a_verdict(worse=(), behind=("tfidf",)), too_few=True),
     "like chance": a_best_run(above_chance=False, like_chance=("bm25",)),
 }
 

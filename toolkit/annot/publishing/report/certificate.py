@@ -145,11 +145,5 @@ NOTABLE = 0.005
 
 
 def _values(found: Certificate) -> dict[str, object]:
-    return {
-        "found": found,
-        "judged": JUDGED,
-        "most_papers": MOST_PAPERS,
-        "above": [one for one in found.losses if one.place == "above"],
-        "open": [one for one in found.losses if one.place == "open"],
-        "unjudged": [run.run for run in found.runs if run.judged_at_20 < JUDGED],
-    }
+    unjudged = [run.run for run in found.runs if run.judged_at_20 < JUDGED]
+    return {"found": found, "judged": JUDGED, "most_papers": MOST_PAPERS, "unjudged": unjudged}

@@ -54,8 +54,7 @@ def _measured(ws: Workspace, study: Study) -> Iterator[tuple[str, str]]:
         found.append(evaluation_file(ws, study.evaluated))
     if not isinstance(study.effect, Undefined):
         found.append(assessor_effect_file(ws, study.effect))
-    for path, content in found:
-        yield path.name, content
+    return ((path.name, content) for path, content in found)
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

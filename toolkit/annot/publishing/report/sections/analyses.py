@@ -53,7 +53,7 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     leader = best(evaluated)
     assert leader is not None
     queries = {query.query_id: query for query in study.queries}
-    measured = evaluated.evaluations[leader.tag][evaluated.convention].queries
+    measured = evaluated.evaluations[leader.verdict.best][evaluated.convention].queries
     papers = on_facets(
         {one.query_id: one.values[leader.measure] for one in measured},
         facets=study.snapshot.facets,
@@ -61,7 +61,7 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     )
     if not papers:
         return
-    named: dict[str, Any] = {"measure": leader.measure, "run": leader.tag, "n": len(papers), "papers": papers}
+    named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
     facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
     yield Figure(
         sentence("analyses.facets_figure", **named),

@@ -181,7 +181,7 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
-    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
+    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY")
     yield _table(
         "hardest",
         shown,
@@ -330,12 +330,10 @@ def _kind(one: Drift) -> Quantity:
     return SECONDS if one.measure == "speed" else Quantity(2, 2)
 
 
-def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:
-    return (
-        sentences("assessors.cut", shown=most, of=of, what=what, command=f"{COMMAND} {before}--json")
-        if most < of
-        else ()
-    )
+def _cut(most: int, of: int, what: str, *options: str) -> tuple[str, ...]:
+    """That not all rows are shown, and which options show more."""
+    commands = [f"`{COMMAND} {option}`" for option in (*options, "--json")]
+    return sentences("assessors.cut", shown=most, of=of, what=what, commands=commands) if most < of else ()
 
 
 def _reasons(values: Iterable[tuple[str, object]]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def holding(evaluated: Evaluated) -> list[tuple[str, list[str]]]:
     leader = best(evaluated)
     found: dict[str, list[str]] = {}
     for one in evaluated.comparisons:
-        if leader and one.facet == leader.facet and one.holds:
+        if leader and one.facet == leader.verdict.facet and one.holds:
             found.setdefault(one.run_a, []).append(one.run_b)
     return list(found.items())
 
@@ -59,7 +59,7 @@ def drawing(evaluated: Evaluated) -> Figure:
     assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     drawn = {line.run: figure(line, leader.measure) for line in lines}
-    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.facet}
+    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.verdict.facet}
     return Figure(
         sentence("runs.figure", best=leader, several=bool(holds), bracketed=any(one.ends for one in drawn.values())),
         figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
@@ -75,7 +75,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
-    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.facet}
+    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.verdict.facet}
     shown_only = sorted({line.run for line in lines if line.demonstration})
     last = (*shown_only, CHANCE, ONE_ASSESSOR)
     names = sorted(
