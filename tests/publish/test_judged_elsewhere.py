@@ -121,7 +121,7 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     (study / "exports" / "runs" / "own.run").write_text("p1-method Q0 d1 1 1 own\n", encoding="utf-8")
     done = annot("release", study.parent / "release", "--draft")
     assert done.exit_code == 0, done.stderr
-    assert "own.run: not on record; bring it in with `annot run import`" in done.stderr
+    assert "own.run: not on record; import it with `annot run import`" in done.stderr
     released = files_of(study.parent / "release")
     assert released["runs/own.run"] == b"p1-method Q0 d1 1 1 own\n"
     assert json.loads(released["runs/own.json"])["kind"] == "imported"

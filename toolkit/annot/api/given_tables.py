@@ -1,4 +1,4 @@
-"""The rows of what users of the library hand in; every fault is named with its row."""
+"""The rows of the tables that users of the library pass; every fault is named with its row."""
 
 from __future__ import annotations
 
@@ -125,8 +125,9 @@ class GivenPapers(NamedTuple):
 
 
 INDEPENDENT = (
-    "queries are taken as independent, as no paper is known for them: if several ask facets of one paper, intervals "
-    f"are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} next to the qrels"
+    "queries are taken as independent, because their papers are not known: if several are on facets of one paper, "
+    f"intervals are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} "
+    "next to the qrels"
 )
 
 
@@ -151,9 +152,9 @@ def papers_beside(path: Path, queries: Collection[str]) -> GivenPapers | None:
     unknown = sorted(set(queries) - papers.keys())
     if unknown:
         raise InputError(
-            f"{beside}: {len(unknown)} queries of {path.name} are not in it",
+            f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
             faults=[f"{query}: no line, expected its paper" for query in unknown],
-            hint="add them, or move the file away if it is of another collection",
+            hint="add them, or move the file away if it belongs to another collection",
         )
     return GivenPapers(papers, str(beside))
 

@@ -101,7 +101,7 @@ def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     Raises
     ------
     MissingInput
-        When the folder is no study, or its database is not there.
+        If the folder is not a study, or its database is missing.
     SettingsError
         With every fault in ``annot.toml``.
 
