@@ -20,22 +20,22 @@ from typer.cli import get_docs_for_click
 
 COMMANDS_HEAD = """# Commands
 
-Every command takes `-C FOLDER` (the study, where it is not the current folder) and `--help`. Results go to stdout,
-everything else to stderr. Exit codes: 0 done, 1 a finding or a study at which another command is at work, 2 bad input
-or usage, 3 Label Studio unreachable or refused, 130 interrupted.
+Every command has `--help`, and `-C FOLDER` for a study that is not the current folder. Results go to stdout, everything
+else to stderr. Exit codes: 0 done; 1 a problem was found, or another command is using the study; 2 wrong input; 3 Label
+Studio cannot be reached or refused; 130 interrupted.
 
 """
 SETTINGS_HEAD = """# Settings
 
-The settings of a study stand in its `annot.toml`, which `annot init` writes with every default. A key that is not in
-this list is refused, and the nearest one is named.
+The settings of a study are in its `annot.toml`, which `annot init` writes with every default. An unknown key is
+refused, with the nearest known one.
 
 """
 
 NOT_RUN_HEAD = """# Blocks that no test runs
 
-A test runs every command block of these pages, except {} that it cannot run. Their commands and options are checked
-against the program.
+A test runs every block of these pages in order, except the {} below. Their commands and options are checked against the
+program.
 """
 
 
@@ -63,7 +63,7 @@ def settings() -> Iterator[str]:
         doc = re.sub(r"\s+", " ", (model.__doc__ or "").strip()) if section and model.__doc__ else ""
         if doc:
             yield f"\n{doc}"
-        yield "\n| key | default | what it decides |\n| --- | --- | --- |"
+        yield "\n| Key | Default | What it decides |\n| --- | --- | --- |"
         for name, field in model.model_fields.items():
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
                 continue
@@ -83,28 +83,41 @@ class Block:
     people: str
     """What people do in Label Studio before the block: `judge`, `settle`, or nothing."""
     not_run: str
-    """Why no test runs it; empty where one does."""
+    """Why no test runs it; empty if one does."""
+    output: str = ""
+    """What the page shows below it as its output, if anything."""
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page in order, each with the comment above it (`% people: ...`, `% not run: ...`)."""
-    fenced = re.compile(r"^(?:% (people|not run): ([^\n]*)\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    for kind, said, language, code in fenced.findall(page.read_text(encoding="utf-8")):
+    """The fenced blocks of a page in order, each with the comment above it (`% people: ...`, `% not run: ...`) and the
+    block `% output` below it."""
+    fenced = re.compile(
+        r"^(?:% (people|not run): ([^\n]*)\n)?```(\w+)\n(.*?)^```$(?:\s+% output\n```text\n(.*?)^```$)?",
+        re.MULTILINE | re.DOTALL,
+    )
+    for kind, said, language, code, output in fenced.findall(page.read_text(encoding="utf-8")):
         yield Block(
             page.name,
             language,
             code,
             people=said if kind == "people" else "",
             not_run=said if kind == "not run" else "",
+            output=output,
         )
+
+
+def pages(folder: Path) -> list[Path]:
+    """Every page that is written by hand, in the order of their paths."""
+    made = {"commands.md", "settings.md", "not-run.md", "rooms.md"}
+    return [page for page in sorted(folder.rglob("*.md")) if page.name not in made and "_build" not in page.parts]
 
 
 def not_run(folder: Path) -> str:
     """The page that counts the blocks no test runs, each with its reason."""
-    left_out = [block for page in sorted(folder.glob("*.md")) for block in blocks(page) if block.not_run]
+    left_out = [block for page in pages(folder) for block in blocks(page) if block.not_run]
     rows = [f"| {block.page} | `{block.code.strip().splitlines()[0]}` | {block.not_run} |" for block in left_out]
     return "\n".join(
-        [NOT_RUN_HEAD.format(len(left_out)), "| page | begins with | why |", "| --- | --- | --- |", *rows, ""]
+        [NOT_RUN_HEAD.format(len(left_out)), "| Page | Begins with | Why |", "| --- | --- | --- |", *rows, ""]
     )
 
 

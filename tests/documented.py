@@ -7,21 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+CHECKOUT = Path(__file__).resolve().parent.parent
+DOCS = CHECKOUT / "docs"
 sys.path.insert(0, str(DOCS))
 
-import references  # noqa: E402  # it lies beside the pages
+import references  # noqa: E402  # it is beside the pages
 
-__all__ = ["DOCS", "references", "runnable", "typed"]
+__all__ = ["CHECKOUT", "DOCS", "references", "runnable", "shows", "typed"]
 
 
-def runnable(page: str) -> list[references.Block]:
+def runnable(page: Path) -> list[references.Block]:
     """The blocks of a page that are typed into a shell, in order."""
-    return [block for block in references.blocks(DOCS / page) if block.language == "sh" and not block.not_run]
+    return [block for block in references.blocks(page) if block.language == "sh" and not block.not_run]
 
 
-def typed(code: str, folder: Path) -> None:
-    """Type the block into a shell that stops at the first command that fails; it has to succeed."""
+def typed(code: str, folder: Path) -> str:
+    """Type the block into a shell that stops at the first command that fails; it has to succeed. Returns its stdout."""
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", code],
@@ -32,3 +33,22 @@ def typed(code: str, folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def shows(printed: str, expected: str) -> bool:
+    """Whether the expected lines are in what was printed, one after the other; a line `...` stands for any lines."""
+    lines = [line.rstrip() for line in printed.splitlines()]
+    at, anywhere = 0, True
+    for line in expected.splitlines():
+        if line.strip() == "...":
+            anywhere = True
+            continue
+        if anywhere:
+            if line.rstrip() not in lines[at:]:
+                return False
+            at = lines.index(line.rstrip(), at)
+        elif at >= len(lines) or lines[at] != line.rstrip():
+            return False
+        at, anywhere = at + 1, False
+    return True

@@ -12,20 +12,25 @@ from annot.base.settings import Settings
 from command_line import commands, wrong_in
 from documented import DOCS, references, runnable, typed
 
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = references.pages(DOCS)
 BLOCKS = [block for page in PAGES for block in references.blocks(page)]
 COMMANDS = {command.words: command for command in commands()}
 
 
 def lines_of(code: str) -> list[str]:
-    """Every `annot ...` of a block, comments cut off."""
-    return [line for line in (re.sub(r"(^|\s)#.*$", "", line).strip() for line in code.splitlines()) if line]
+    """Every command of a block, comments cut off."""
+    typed = [re.sub(r"(^|\s)#.*$", "", line) for line in code.splitlines()]
+    return [part.strip() for line in typed for part in re.split(r"&&|\|\|", line) if part.strip()]
 
 
 @pytest.mark.parametrize(
     "line",
     dict.fromkeys(
-        line for block in BLOCKS if block.language == "sh" for line in lines_of(block.code) if line.startswith("annot ")
+        line
+        for block in BLOCKS
+        if block.language == "sh"
+        for line in lines_of(block.code)
+        if re.match(r"annot [a-z]", line)
     ),
 )
 def test_a_command_of_a_block_can_be_typed_so(line: str) -> None:
@@ -35,7 +40,7 @@ def test_a_command_of_a_block_can_be_typed_so(line: str) -> None:
     command.click.make_context(command.name, words[length:])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_command_in_the_prose_is_there(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     mentioned = re.findall(r"`(annot [^`]+)`", prose.replace("\n", " "))
@@ -63,14 +68,26 @@ def test_settings_on_the_pages_are_settings() -> None:
         Settings.model_validate(tomllib.loads(code))
 
 
-def test_pictures_are_there() -> None:
-    named = {name for page in PAGES for name in re.findall(r"\]\((pictures/[^)]+)\)", page.read_text(encoding="utf-8"))}
+def test_pictures_and_pages_that_are_linked_are_there() -> None:
+    named = {
+        page.parent / name
+        for page in PAGES
+        for name in re.findall(r"\]\(([^)#:]+\.(?:png|md))[)#]", page.read_text(encoding="utf-8"))
+    }
     assert named
-    assert not [name for name in named if not (DOCS / name).is_file()]
+    made = {DOCS / "reference" / name for name in ("commands.md", "settings.md", "not-run.md", "rooms.md")}
+    assert not [str(path) for path in named if path.resolve() not in made and not path.is_file()]
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=lambda page: page.stem)
+def test_a_how_to_page_is_short_and_in_the_index(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 900
+    index = (DOCS / "howto" / "index.md").read_text(encoding="utf-8")
+    assert page.stem == "index" or (f"({page.name})" in index and f"\n{page.stem}\n" in index)
 
 
 def test_the_blocks_that_need_no_study_run() -> None:
-    for block in runnable("agreement.md"):
+    for block in runnable(DOCS / "explanation" / "agreement.md"):
         typed(block.code, DOCS.parent)
     for page in PAGES:
         for block in references.blocks(page):

@@ -2,7 +2,7 @@
 
 A study may come from someone else. So an address, or a place outside the folder, that one of its files names is
 followed only if the owner has allowed it for this study: once by the environment, which a file of theirs remembers, or
-by naming the address on the command line. The list of doors is in docs/trust.md.
+by naming the address on the command line. The list of doors is in docs/explanation/trust.md.
 """
 
 from __future__ import annotations

@@ -1,0 +1,256 @@
+"""Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM]`.
+
+Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
+package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports
+reach the changed module run, nearest first, without a real server, browser or PostgreSQL. A fault is found if one of
+them fails within the limit; a test that hangs has found nothing unless its own limit ends it. Prints a line a fault
+and, at the end, those that nobody found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import collections
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGE = Path("toolkit") / "annot"
+REAL = "not studio and not browser and not postgres and not long"
+SWAPPED = {
+    **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
+    **{ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"},
+}
+PASSED, FAILED, NOT_IMPORTED, NOTHING_SELECTED = 0, 1, 2, 5
+"""Exit codes of pytest."""
+HEAVY = ("numpy", "pandas", "scipy.stats", "scipy.sparse", "sqlmodel", "pydantic", "typer", "rich", "jinja2", "httpx")
+"""Imported once, before the tests are forked."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of the source: what is at a place, and what is put there."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    """Places in the text of the module, in characters."""
+    was: str
+    put: str
+    kind: str
+
+
+def places_of(text: str) -> list[int]:
+    """Where each line begins."""
+    starts, at = [], 0
+    for line in text.splitlines(keepends=True):
+        starts.append(at)
+        at += len(line)
+    return starts
+
+
+def faults_of(path: Path, text: str) -> Iterator[Fault]:
+    """Every fault that can be planted in a module."""
+    tree = ast.parse(text)
+    lines, starts = text.splitlines(keepends=True), places_of(text)
+
+    def place(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+    def fault(node: ast.expr, put: str, kind: str) -> Fault:
+        start = place(node.lineno, node.col_offset)
+        end = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return Fault(path, node.lineno, start, end, text[start:end], put, kind)
+
+    silent = {
+        id(below)
+        for node in ast.walk(tree)
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if part is not None
+        for below in ast.walk(part)
+    }
+    defaults = {
+        id(default)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arguments)
+        for default in (*node.defaults, *node.kw_defaults)
+        if default is not None
+    }
+    ends = {
+        id(edge)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Slice)
+        for edge in (node.lower, node.upper)
+        if edge is not None
+    }
+    for node in ast.walk(tree):
+        if id(node) in silent or isinstance(node, ast.JoinedStr):
+            continue
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            left = ast.get_source_segment(text, node.left)
+            right = ast.get_source_segment(text, node.comparators[0])
+            yield fault(node, f"({left} {SWAPPED[type(node.ops[0])]} {right})", "comparison")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield fault(node, str(not node.value), "default" if id(node) in defaults else "constant")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            kind = "default" if id(node) in defaults else "boundary" if id(node) in ends else "constant"
+            yield fault(node, f"({ast.unparse(node)} + 1)", kind)
+        elif id(node) in ends and isinstance(node, ast.expr) and not isinstance(node, ast.UnaryOp):
+            yield fault(node, f"({ast.get_source_segment(text, node)}) - 1", "boundary")
+        elif isinstance(node, ast.Name) and node.id in ("min", "max") and isinstance(node.ctx, ast.Load):
+            yield fault(node, "max" if node.id == "min" else "min", "boundary")
+
+
+def drawn(checkout: Path, *, seed: int, number: int, only: str) -> list[Fault]:
+    """Faults by a seed: a module is drawn by its lines, then one of its faults."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((checkout / PACKAGE).rglob("*.py"))}
+    if only:
+        texts = {path: text for path, text in texts.items() if path.relative_to(checkout / PACKAGE).parts[0] == only}
+    possible = {path: found for path, text in texts.items() if (found := list(faults_of(path, text)))}
+    chance = random.Random(seed)
+    paths = list(possible)
+    weights = [len(texts[path].splitlines()) for path in paths]
+    chosen: dict[tuple[Path, int], Fault] = {}
+    while len(chosen) < number:
+        (path,) = chance.choices(paths, weights)
+        fault = chance.choice(possible[path])
+        chosen.setdefault((path, fault.start), fault)
+    return list(chosen.values())
+
+
+def imports(path: Path) -> set[str]:
+    """The dotted names that a file imports, in functions too; a name from a package may be a module of it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def distances(checkout: Path) -> dict[Path, dict[Path, int]]:
+    """How many imports lead from each test file to each module of the package that it reaches."""
+    modules = {
+        ".".join(path.relative_to(checkout / "toolkit").with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (checkout / PACKAGE).rglob("*.py")
+    }
+    helpers = {path.stem: path for path in (checkout / "tests").rglob("*.py") if not path.name.startswith("test_")}
+    known = modules | helpers
+    graph = {path: {known[name] for name in imports(path) if name in known} for path in known.values()}
+    front = checkout / PACKAGE / "cli"
+    graph[front / "main.py"] |= set(front.glob("*.py"))  # it loads them by name
+    found: dict[Path, dict[Path, int]] = {}
+    for test in sorted((checkout / "tests").rglob("test_*.py")):
+        if "neural" in test.parts:
+            continue
+        reached = {known[name]: 1 for name in imports(test) if name in known}
+        waiting = collections.deque(reached)
+        while waiting:
+            at = waiting.popleft()
+            for below in graph[at] - reached.keys():
+                reached[below] = reached[at] + 1
+                waiting.append(below)
+        found[test] = reached
+    return found
+
+
+def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, float]:
+    """What the tests said of the fault, file by file until one fails, and after how many seconds."""
+    begun = time.monotonic()
+    for test in tests:
+        child = os.fork()
+        if child == 0:
+            _test(checkout, test)
+        while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() - begun > limit:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return "not found within the limit", limit
+            time.sleep(0.01)
+        code = os.waitstatus_to_exitcode(done[1])
+        if code not in (PASSED, NOTHING_SELECTED):
+            failed = code in (FAILED, NOT_IMPORTED)
+            return ("found" if failed else f"the tests ended with {code}"), time.monotonic() - begun
+    return "lived", time.monotonic() - begun
+
+
+def _test(checkout: Path, test: Path) -> None:
+    """Run one file of tests in this process, silently, and end the process with pytest's exit code."""
+    os.setsid()
+    sink = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(sink, stream)
+    os.chdir(checkout)
+    import pytest
+
+    code = 3
+    try:
+        code = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL, str(test)]))
+    finally:
+        os._exit(code)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=23)
+    parser.add_argument("--faults", type=int, default=60)
+    parser.add_argument("--only", default="", help="one room")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds in which a fault has to be found")
+    parser.add_argument("--list", action="store_true", help="print the faults and plant none")
+    given = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="planted-"))
+    try:
+        for name in ("toolkit", "tests", "templates", "guidelines", "docs", "pools", "exports", "benchmarks"):
+            shutil.copytree(
+                CHECKOUT / name, scratch / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        for path in CHECKOUT.iterdir():
+            if path.is_file():
+                shutil.copy(path, scratch / path.name)
+        sys.path.insert(0, str(scratch / "toolkit"))
+        os.environ["PYTHONPATH"] = str(scratch / "toolkit")
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        os.environ.setdefault("ANNOT_SHARED", str((CHECKOUT / ".." / "shared").resolve()))
+        sys.dont_write_bytecode = True
+        for name in ("pytest", *HEAVY):
+            __import__(name)
+        reach = distances(scratch)
+        living: list[str] = []
+        for fault in drawn(scratch, seed=given.seed, number=given.faults, only=given.only):
+            place = f"{fault.path.relative_to(scratch / PACKAGE)}:{fault.line}"
+            said = f"{place}: {' '.join(fault.was.split())!r} -> {' '.join(fault.put.split())!r} ({fault.kind})"
+            if given.list:
+                print(said)
+                continue
+            tests = sorted(
+                (test for test, reached in reach.items() if fault.path in reached),
+                key=lambda test: (reach[test][fault.path], len(reach[test])),
+            )
+            text = fault.path.read_text(encoding="utf-8")
+            fault.path.write_text(text[: fault.start] + fault.put + text[fault.end :], encoding="utf-8")
+            verdict, seconds = run_tests(scratch, tests, given.limit) if tests else ("lived: no test reaches it", 0.0)
+            fault.path.write_text(text, encoding="utf-8")
+            print(f"{verdict:<27} {seconds:5.1f} s  {said}", flush=True)
+            if verdict != "found":
+                living.append(said)
+        if not given.list:
+            print(f"{given.faults - len(living)} of {given.faults} found within {given.limit:g} s; the others:")
+            print("\n".join(living))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
