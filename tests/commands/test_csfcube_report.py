@@ -228,7 +228,7 @@ def test_a_headline_figure_on_all_queries_of_its_row_has_no_n_of_its_own(page: s
 def test_binarised_agreement_stands_at_each_grade(page: str) -> None:
     """Rho has a value where both assessors gave grade 3 and another: on 5 of the 17 method queries, too few for a
     median."""
-    binarised = section(page, "Agreement on a grade or higher")
+    binarised = section(page, "Agreement with the scale split in two")
     for grade in (1, 2, 3):
         (table,) = re.findall(rf"(?s)Grade {grade} or higher against lower.*?\n\n(.*?)\n\n", binarised)
         assert len(rows(table, "background", "before")) == 1

@@ -44,7 +44,6 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
-    span = (min(by_pair.values()), max(by_pair.values())) if by_pair else ()
     report = Study(study)
     return {
         "sources": study.sources,
@@ -53,7 +52,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "adjudicators": len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
         "planned_per_pair": outcome.per_pair,
         "given_to": report.given_to,
-        "per_item": " to ".join(dict.fromkeys(map(str, span))),
+        "per_item": " to ".join(dict.fromkeys(str(end(by_pair.values())) for end in (min, max) if by_pair)),
         "assignment": "per-query" if len(teams) == len({query_id for query_id, _ in teams}) else "per-pair",
         "isolation": isolation_of(study),
         "missing": missing,

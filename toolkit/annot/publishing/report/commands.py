@@ -171,7 +171,7 @@ VERSIONS: Columns[Version] = Columns(
         Column("on", lambda one: (one.made_at or "")[:10]),
     ],
     [
-        Column("of its best", lambda one: one.depth),
+        Column("to depth", lambda one: one.depth),
         Column("pools", lambda one: one.pools),
         Column("added", lambda one: one.documents),
     ],

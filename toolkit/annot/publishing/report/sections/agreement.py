@@ -68,7 +68,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Chapter("binarised", "Agreement on a grade or higher", (), blocks, told)
+        yield Chapter("binarised", "Agreement with the scale split in two", (), blocks, told)
     if versions := study.by_guidelines:
         told = sentences("agreement.guidelines_method")
         yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
@@ -85,7 +85,7 @@ def differences(study: Study) -> Iterator[Table]:
         yield table(
             "differences",
             rows,
-            [Column("Why they differ", lambda one: one[0])],
+            [Column("Reason", lambda one: one[0])],
             [Column("Pairs", lambda one: one[1])],
             caption="agreement.differences",
         )

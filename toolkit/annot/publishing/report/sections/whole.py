@@ -18,7 +18,7 @@ QUESTIONS = {
     "what": "What is this collection?",
     "trust": "Can its judgements be trusted?",
     "best": "Which system is best?",
-    "next": "What to do next?",
+    "next": "What should be done next?",
 }
 
 
