@@ -26,7 +26,7 @@ Study = Callable[[str], Path]
         ("pools/rankings/abs_tfidf.run", "pools/rankings/abs_tfidf.run: changed; pools/rankings/manifest.json says"),
         ("exports/qrels.txt", "exports/qrels.txt: changed; exports/qrels.manifest.json says"),
         ("exports/runs/fabs_bm25.run", "exports/runs/fabs_bm25.run: changed; the database says"),
-        ("pools/rankings/manifest.json", "pools/manifest.json: its input rankings/manifest.json was made anew since"),
+        ("pools/rankings/manifest.json", "pools/manifest.json: its input rankings/manifest.json has changed since"),
     ],
 )
 def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
@@ -71,9 +71,9 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
         chained["inputs"]["rankings/manifest.json"] = sha256_of(manifest)
         above.write_text(json.dumps(chained), encoding="utf-8")
     said = {
-        "a pool": "not the pool that the database has",
-        "a ranking": "pools/rankings/ is not what its pool was drawn from",
-        "a pool that is gone": "gone; the database has this pool",
+        "a pool": "differs from the pool in the database",
+        "a ranking": "the rankings in pools/rankings/ did not give this pool",
+        "a pool that is gone": "missing, but the database has this pool",
     }[changed]
     verified = annot("check", "files", "--json", folder=folder)
     assert verified.exit_code == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Query, ScoredDoc
-from annot.ranking.imported_rankings import by_query_paper
+from annot.ranking.submission import by_query_paper
 from command_line import annot, annot_done, difference, snapshot
 
 

@@ -85,7 +85,7 @@ def test_a_third_opinion_on_every_pair_is_growth(half: Workspace, annot: Run) ->
     settings.write_text(settings.read_text(encoding="utf-8").replace("per_pair = 2", "per_pair = 3"), encoding="utf-8")
     refused = annot("plan")
     assert refused.exit_code == 2
-    assert "40 pair(s) would be added to a study that was sent" in refused.stderr
+    assert "40 pairs would be added to a study that was sent" in refused.stderr
 
 
 def test_a_plan_that_is_complete_says_what_changes_nothing_of_it_and_why(half: Workspace, annot: Run) -> None:

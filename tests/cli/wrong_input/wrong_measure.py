@@ -34,17 +34,8 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         write("full.jsonl", b'{"paper_id": "c1", "bib_entries": {}}\n'),
     ),
-    "encoder contexts: a window that is none": Wrong(
-        "encoder contexts",
-        "full.jsonl --out c.jsonl --window section",
-        ("--window section", "sentence"),
-        "pooled",
-    ),
     "encoder examples: co-citations without contexts": Wrong(
         "encoder examples", "ts-aspire --out d", ("found no --contexts", "`annot encoder contexts`"), "pooled"
-    ),
-    "encoder examples: shares that do not sum to 1": Wrong(
-        "encoder examples", "specter-id --out d --mix Medicine=0.7", ("the shares sum to 0.7",), "pooled"
     ),
     "encoder examples: a system that nobody trains": Wrong(
         "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
@@ -52,7 +43,7 @@ WRONG: dict[str, Wrong] = {
     "encoder examples: of no context": Wrong(
         "encoder examples",
         "cosentbert --contexts contexts.jsonl --out d",
-        ("contexts.jsonl: no context", "see what `annot encoder contexts` left out"),
+        ("contexts.jsonl: no context", "`annot encoder contexts` prints what it left out"),
         "pooled",
         write("contexts.jsonl", b""),
     ),
@@ -96,12 +87,18 @@ WRONG: dict[str, Wrong] = {
     "encoder train: weights already there": Wrong(
         "encoder train",
         "specter-id --data examples --from start --out start",
-        ("start: there already, and not trained like this",),
+        ("start: weights of another training are there",),
         "pooled",
         examples,
     ),
+    "encoder train: a setting of no such name": Wrong(
+        "encoder train", "ts-aspire --data d --set lerning_rate=1", ("did you mean 'learning_rate'?",), "pooled"
+    ),
+    "encoder train: a setting that is no number": Wrong(
+        "encoder train", "ts-aspire --data d --set epochs=x", ("epochs: found 'x'",), "pooled"
+    ),
     "encoder train: a loss that it has not": Wrong(
-        "encoder train", "ts-aspire --data d --loss softmax", ("found softmax, expected triplet",), "pooled"
+        "encoder train", "ts-aspire --data d --set loss=softmax", ("found softmax, expected triplet",), "pooled"
     ),
     "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
     "run import: a run broken on line 17": Wrong(

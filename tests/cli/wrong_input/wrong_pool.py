@@ -37,12 +37,16 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
     "vectors add: no ids": Wrong(
-        "vectors add", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+        "vectors add",
+        "mine theirs.npy --space s",
+        ("the ids of its rows are missing",),
+        "labelled",
+        write("theirs.npy", ""),
     ),
     "vectors add: no space": Wrong(
         "vectors add",
         "mine theirs.jsonl",
-        ("theirs.jsonl:2: does not name the space", "--space"),
+        ("theirs.jsonl:2: the space of the vectors is not known", "--space"),
         "labelled",
         write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
     ),
@@ -52,7 +56,7 @@ WRONG: dict[str, Wrong] = {
     "vectors list: a damaged set": Wrong(
         "vectors list",
         "",
-        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        ("corpus/vectors/mine: vectors are missing", "vectors.npy"),
         "labelled",
         write("corpus/vectors/mine/ids.txt", "fic0101\n"),
     ),

@@ -11,8 +11,8 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
-from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
