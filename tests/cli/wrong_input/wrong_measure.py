@@ -144,13 +144,13 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),
     "evaluate: two things at once": Wrong(
-        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
+        "evaluate", "--against csfcube --out it", ("found --against and --out, expected only one of them",), "measured"
     ),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),
     "evaluate: no folds": Wrong(
-        "evaluate", "--average dev", ("no query in a development fold", "annot query folds"), "measured"
+        "evaluate", "--average dev", ("no query is in a development fold", "annot query folds"), "measured"
     ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
@@ -181,7 +181,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: one tag in two files": Wrong(
         "evaluate",
         "mine.run mine.run",
-        ("the tag 'mine' stands in another file",),
+        ("the tag 'mine' is also in another file",),
         "measured",
         write("mine.run", RUN_LINES),
     ),
@@ -213,7 +213,7 @@ WRONG: dict[str, Wrong] = {
         "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
     ),
     "assessor-effect: one run alone": Wrong(
-        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+        "assessor-effect", "", ("1 run, expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
     ),
     "assessor-effect: qrels of a query that is not in the study": Wrong(
         "assessor-effect",
@@ -222,11 +222,8 @@ WRONG: dict[str, Wrong] = {
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "assessor-effect: no random assessors": Wrong(
-        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
-    ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",

@@ -127,7 +127,7 @@ WRONG: dict[str, Wrong] = {
     "pool import: the name of a method of our own": Wrong(
         "pool import",
         "engine.run --method abs_tfidf",
-        ("'abs_tfidf': is the name of a method of our own", "another name"),
+        ("'abs_tfidf': is the name of a built-in method", "another name"),
         "pooled",
         engine_run,
     ),
@@ -139,7 +139,7 @@ WRONG: dict[str, Wrong] = {
     "pool import: of another study": Wrong(
         "pool import",
         "engine.run --method x --foreign drop",
-        ("no document of this corpus for a query of this study", "such as fic"),
+        ("no query of this study has a document of this corpus", "such as fic"),
         "pooled",
         write("engine.run", "q9 Q0 fic0101 1 2 engine\n"),
     ),

@@ -14,7 +14,7 @@ mean something else in places:
 Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
 ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
 
-In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
+In both conventions an unjudged document counts as not relevant; the figures come with their number
 (`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
 above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
 does; the release's script never met either. Values are fractions, 0..1.
@@ -138,7 +138,6 @@ def chance_floor(
 ) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    check_name(convention, CONVENTIONS, what="convention")
     names = columns(convention, measures)
     return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
 
@@ -190,7 +189,7 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     for query_id, doc_id, relevance in sorted(qrels):
         graded.setdefault(query_id, {})[doc_id] = relevance
     if not graded:
-        raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
+        raise InputError("the qrels are empty", hint="write them with `annot qrels`")
     return graded
 
 
@@ -199,12 +198,16 @@ def _check(run: Run) -> None:
     for query_id, docs in run.items():
         ids = [doc.doc_id for doc in docs]
         if len(set(ids)) < len(ids):
-            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) submitted twice, expected once")
+            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) ranked twice, expected once")
         rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
         if rising is not None:
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
-        raise InputError(f"{len(faults)} fault(s) in the run", faults=faults, hint="distances must be negated")
+        raise InputError(
+            f"{len(faults)} fault(s) in the run",
+            faults=faults,
+            hint="multiply distances by -1, so that the best score is the highest",
+        )
 
 
 def _beside(
