@@ -96,7 +96,7 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
         "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder
     ).data
     assert (done["version"], done["pools"]) == (2, promised.data["pools"])
-    assert "had 50% of the best papers of engine already" in promised.stderr
+    assert "already had 50% of the best papers of engine" in promised.stderr
     after = pools_of(folder)
     for paper_id, ranking in rankings.items():
         old = before[paper_id]

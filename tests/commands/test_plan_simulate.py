@@ -241,5 +241,5 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
         in annot(*arguments, "--per-pair", 2).stdout
     )
     told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout
-    assert told.count("no pair of the pilot was judged by 4; the most is 3") == 4
+    assert told.count("no pair of the pilot was judged by 4 people; the most was 3") == 4
     assert "judging only, adjudication not included" in told
