@@ -286,7 +286,7 @@ def test_distances_and_doubles_are_refused_together(convention: str) -> None:
         evaluate(run, qrels_of(3, 0), convention=convention, relevant_from=2, ties="order")
     assert caught.value.faults == (
         "1-method: the score rises at rank 2, expected best first, higher is better",
-        "2-method: 1 document(s) ranked twice, expected once",
+        "2-method: 1 document ranked twice, expected once",
     )
 
 

@@ -41,7 +41,7 @@ def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
     assert [finding for finding in json.loads(found.stdout)["data"]["files"]["findings"] if finding.startswith(said)]
     path.unlink()
     if not name.endswith("manifest.json"):
-        assert f"{name}: gone" in annot("check", "files", folder=folder).stdout
+        assert f"{name}: missing" in annot("check", "files", folder=folder).stdout
 
 
 @pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
@@ -106,7 +106,7 @@ def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: St
     assert found.exit_code == 1
     assert "judgement 7 (" in found.stdout
     assert "out/README.md: changed since" in found.stdout
-    assert "exports/qrels.txt: not what the judgements on record give" in found.stdout
+    assert "exports/qrels.txt: does not follow from the judgements on record" in found.stdout
     assert len(found.stdout.splitlines()) == 3
 
 
@@ -147,12 +147,12 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
         (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.stands.record.asked.pair == pair]
         JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
-    assert found.startswith("exports/qrels.txt: not what the judgements on record give; `annot qrels`")
+    assert found.startswith("exports/qrels.txt: does not follow from the judgements on record; run `annot qrels`")
     annot_done("qrels", "--partial", folder=folder)
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
     (folder / "out" / "DATASHEET.md").unlink()
-    assert "out/DATASHEET.md: gone" in annot("check", "files", "--release", "out", folder=folder).stdout
+    assert "out/DATASHEET.md: missing" in annot("check", "files", "--release", "out", folder=folder).stdout
 
 
 def accepted(folder: Path) -> tuple[tuple[str, str], str]:

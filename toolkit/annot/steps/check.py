@@ -185,7 +185,7 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     for name in (line.partition("  ")[2] for line in listed):
         path, source = folder / name, ws.exports / name
         if not is_named_inside(path, folder) or not path.is_file():
-            yield f"{folder}/{name}: gone"
+            yield f"{folder}/{name}: missing"
         elif (
             (name == "qrels.txt" or name.endswith(".run"))
             and source.is_file()

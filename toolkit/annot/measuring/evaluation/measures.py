@@ -27,9 +27,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.base.errors import InputError
-from annot.base.judged import counted
+from annot.base.judged import counted as counting
 from annot.base.names import check_name
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
+from annot.base.templating import counted
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
     Run,
@@ -158,7 +159,7 @@ def single_assessor_ceiling(
     graded = _by_query(qrels)
     names = columns(convention, measures)
     answers: dict[tuple[str, str], dict[str, int]] = {}
-    for one in counted(judgements):
+    for one in counting(judgements):
         if one.doc_id in graded.get(one.query_id, ()):
             answered = answers.setdefault((one.query_id, one.assessor), {})
             answered[one.doc_id] = -1 if one.grade is None else one.grade
@@ -198,13 +199,13 @@ def _check(run: Run) -> None:
     for query_id, docs in run.items():
         ids = [doc.doc_id for doc in docs]
         if len(set(ids)) < len(ids):
-            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) ranked twice, expected once")
+            faults.append(f"{query_id}: {counted(len(ids) - len(set(ids)), 'document')} ranked twice, expected once")
         rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
         if rising is not None:
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
         raise InputError(
-            f"{len(faults)} fault(s) in the run",
+            f"{counted(len(faults), 'fault')} in the run",
             faults=faults,
             hint="multiply distances by -1, so that the best score is the highest",
         )
