@@ -53,7 +53,7 @@ def test_choosing_shows_titles_and_says_what_it_adds_and_what_it_leaves_out(stud
     assert "would add 6 to the study, which would then have 6" in told
     assert "added 6 to the study, which now has 6" in annot_done("query", "choose", "6", folder=folder).stdout
     again = annot_done("query", "choose", "6", folder=folder).stdout
-    assert "added 0 to the study, which now has 6\n6 of them were in the study already" in again
+    assert "added 0 to the study, which now has 6\n6 of them were already in the study" in again
     corpus = (folder / "papers.jsonl").read_text(encoding="utf-8")
     titles = {paper["paper_id"]: paper["title"] for paper in map(json.loads, corpus.splitlines())}
     data = annot_done("query", "choose", "8", "--dry-run", "--json", folder=folder).data

@@ -169,7 +169,7 @@ def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend
     sound = annot_done("check", "plan", "--json", folder=folder).data["plan"]
     assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
     assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
-    assert "the plan is sound" in annot_done("check", "plan", folder=folder).stdout
+    assert "no problems found in the plan" in annot_done("check", "plan", folder=folder).stdout
     # A command that was killed before it wrote the file, or somebody who changed it.
     file = folder / "pools" / "plan.jsonl"
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
