@@ -326,7 +326,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "checksums of something else": (
         lambda folder: (folder / "croissant.json").unlink(),
-        "not a release that annot made",
+        "not a release made with this program",
     ),
 }
 
@@ -344,7 +344,7 @@ def test_what_would_be_lost_is_never_written_over(kind: str, annot: Callable, re
 
 
 def test_a_folder_of_other_things_and_a_file_are_refused(ws: Workspace, annot: Callable) -> None:
-    assert "not empty, and not a release that annot made" in annot("release", ws.root).stderr
+    assert "not empty, and not a release made with this program" in annot("release", ws.root).stderr
     assert "a file, expected a folder" in annot("release", ws.settings_file).stderr
     with pytest.raises(InputError):
         make(ws, ws.root)

@@ -236,7 +236,7 @@ def check_folder(folder: Path, *, name: str) -> None:
         return
     hint = "name an empty folder, or one that does not exist yet"
     if SUMS_FILE not in files or METADATA_FILE not in files:
-        raise InputError(f"{folder}: not empty, and not a release that annot made", hint=hint)
+        raise InputError(f"{folder}: not empty, and not a release made with this program", hint=hint)
     if (found := _name(files[METADATA_FILE])) != name:
         raise InputError(f"{folder}: a release of {found!r}, expected {name!r} or an empty folder", hint=hint)
     lines = files[SUMS_FILE].read_text(encoding="utf-8", errors="replace").splitlines()
