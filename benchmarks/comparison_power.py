@@ -109,8 +109,8 @@ def max_t(values: Runs) -> np.ndarray:
 
 
 def by_holm(values: Runs) -> np.ndarray:
-    tests = randomisation_tests(differences(values), exact_up_to=20, permutations=PERMUTATIONS, seed=1)
-    return np.array(holm([test.p_value for test in tests]))
+    p_values = randomisation_tests(differences(values), exact_up_to=20, permutations=PERMUTATIONS, seed=1)
+    return np.array(holm(p_values.tolist()))
 
 
 def by_tukey(values: Runs) -> np.ndarray:

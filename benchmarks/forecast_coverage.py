@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base.records import Judgement
-from annot.base.stats.values import Interval
+from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
 from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
@@ -119,16 +119,18 @@ def forecast(
 
 def truth(whole: JointGrades, units: Units, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
     tables = whole.tables[study]
-    low, high = ends(tables, units)
+    value, found = coefficient(tables, units, GRADES, name="alpha_ordinal"), ends(tables, units)
+    assert isinstance(value, float)
+    assert isinstance(found, Interval)
     return (
-        coefficient(tables, units, GRADES, name="alpha_ordinal"),
-        high - low,
+        value,
+        found.high - found.low,
         float(tables[:, whole.disputed].sum() / tables.sum()),
         float(seconds[study].sum()) / 3600,
     )
 
 
-def ends(tables: np.ndarray, units: Units) -> tuple[float, float]:
+def ends(tables: np.ndarray, units: Units) -> Interval | Undefined:
     return interval(tables, units, GRADES, name="alpha_ordinal", level=0.95)
 
 

@@ -68,7 +68,7 @@ def test_what_was_trained_on_what_it_is_tested_on_is_measured_and_compared_with_
         *("leaky: trained on what it is tested on", CHANCE),
     ]
     (note,) = set(found.notes) - set(honest.notes)
-    assert note.startswith("leaky: trained on what it is tested on")
+    assert note == "leaky: is not compared, because it was trained on its test queries"
 
 
 @pytest.mark.parametrize("run", ["in order", CHANCE])

@@ -212,7 +212,7 @@ def test_a_study_that_cannot_be_written_is_read(
     if log == "no log":
         measured = read_only([*annot, "agreement"], folder)
         assert "Alpha before" in measured.stdout
-        assert "exports/agreement.json: not written: Permission denied" in measured.stderr
+        assert "exports/agreement.json: cannot be written (Permission denied)" in measured.stderr
         reported = read_only([*annot, "report", "--out", str(tmp_path / "elsewhere")], folder)
         assert reported.stdout == f"{tmp_path / 'elsewhere' / 'report.html'}\n"
     for words in (["assessor", "add", "new", "--account", "new@example.org"], ["qrels", "--partial"]):

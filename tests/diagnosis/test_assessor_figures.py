@@ -13,7 +13,6 @@ from annot.base.stats.clustered import jackknife_interval, mean_by_queries, shar
 from annot.base.stats.values import Interval, Undefined, to_json
 from annot.measuring.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
 from annot.measuring.diagnosis.pace import paces
-from annot.measuring.diagnosis.pairs import compare_with_final
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from csfcube_grades import csfcube_panel
 from scipy import stats
@@ -102,7 +101,6 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
             )
         ],
         lambda one: [severities(one, level=LEVEL)[0].severity.interval],
-        lambda one: [compare_with_final(one, level=LEVEL).same.interval],
         lambda one: [pace.too_fast.interval for pace in paces(one, fence=3.0, level=LEVEL)],
     ):
         for ours, merged, queries in zip(figures(of_facets), figures(as_papers), figures(alone), strict=True):

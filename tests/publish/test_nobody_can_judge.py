@@ -98,7 +98,7 @@ def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(
     ws.settings_file.write_text(text.replace('cannot_judge = "final"', 'cannot_judge = "second"'), encoding="utf-8")
     refused = annot("qrels")
     assert refused.exit_code == 2
-    assert "waits for another adjudicator: one could not judge it" in refused.stderr
+    assert "one adjudicator could not judge it, a second is needed" in refused.stderr
     assert sum(row["open"] for row in annot("status", "--adjudication", "--json").data) == given_up.total()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,8 +78,6 @@ def test_everything_that_is_measured_is_shown(study: Looked) -> None:
         assert isinstance(row[7], Number)
         assert row[7].value == pytest.approx(100 * counts[2 + counts[0]] / counts[1])
     assert [row[1] for row in table(study, "repeats").rows] == [10, 10]
-    model = table(study, "dawid-skene")
-    assert all(sum(float(str(cell)) for cell in row[2:]) == pytest.approx(100, abs=0.21) for row in model.rows)
     hard = table(study, "hardest")
     assert len(hard.rows) == MOST_HARD
     assert {row[1] for row in hard.rows} == {"method", "result"}
@@ -116,9 +113,6 @@ def test_open_disputes_leave_a_dash_and_a_reason() -> None:
     assert len(against.notes) == 3
     assert "pairs that a1 judged are disputed and not settled" in against.notes[0]
     assert "against-final-grades" not in [one.name for one in tables(unsettled)]
-    model = words(unsettled, "Dawid and Skene")
-    assert "It cannot be compared with the final grades" in model
-    assert "100.0%" not in model
 
 
 def test_parts_add_up_to_the_distance(study: Looked) -> None:
@@ -126,22 +120,6 @@ def test_parts_add_up_to_the_distance(study: Looked) -> None:
     assert parts.headings[4:] == ("Distance", "Severity", "Threshold", "Noise")
     for row in parts.rows:
         assert sum(float(str(cell)) for cell in row[5:]) == pytest.approx(float(str(row[4])), abs=0.016)
-
-
-def test_the_model_stands_beside_a_rule_that_needs_none(study: Looked) -> None:
-    model = words(study, "Dawid and Skene")
-    assert "judges nobody" in model
-    assert re.search(
-        r"gives the final grade to \d+.* of 300 pairs .*A plain rule, the lower median .* gives it to \d+", model
-    )
-
-
-def test_a_fit_that_has_not_converged_is_called_provisional_wherever_it_is_shown(study: Looked) -> None:
-    fitted = replace(study.diagnosed.dawid_skene, converged=False)
-    unsure = replace(study, diagnosed=replace(study.diagnosed, dawid_skene=fitted))
-    shown = [words(unsure, "Dawid"), *(" ".join(table(unsure, name).notes) for name in ("dawid-skene", "departures"))]
-    assert all("not converged after 2,000 steps" in text and "provisional" in text for text in shown)
-    assert not [line for line in told(study) if "provisional" in line]
 
 
 def test_policy_for_missing_judgements_is_told_with_counts() -> None:

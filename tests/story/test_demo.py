@@ -112,7 +112,7 @@ def test_the_demonstration_writes_the_frozen_files_byte_for_byte(demonstration: 
 def test_rankings_trained_just_now_are_close_to_the_frozen_ones(demonstration: Demonstration) -> None:
     ws = demonstration.workspace
     fresh, _ = demo.pool.fresh_rankings(ws, advance=lambda done, total: None)
-    held = {name.removesuffix(".run"): text for name, text in demo.packaged.frozen_rankings().items()}
+    held = {name.removesuffix(".run"): text for name, text in demo.packaged.frozen("rankings").items()}
     for method, by_paper in fresh.items():
         expected = demo.read_run(held[method].splitlines(), name=method).rankings
         assert by_paper.keys() == expected.keys()

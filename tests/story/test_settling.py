@@ -195,7 +195,7 @@ def test_a_second_adjudicator_is_asked_where_the_study_says_so(disputed: Study) 
     with pytest.raises(InputError) as raised:
         qrels.write(disputed.workspace, partial=False)
     assert [fault.split(": ", 1)[1] for fault in raised.value.faults] == [
-        "in dispute, waits for another adjudicator: one could not judge it"
+        "in dispute, one adjudicator could not judge it, a second is needed"
     ] * 2
     # Nobody else is there yet; the first is not asked again.
     again = send(disputed)

@@ -34,14 +34,14 @@ WRONG: dict[str, Wrong] = {
         environment={"ANNOT_STUDIO_VENV": "nowhere"},
     ),
     "demo: another study's folder": Wrong(
-        "demo", ".", ("holds the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
+        "demo", ".", ("found the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
     ),
     "demo: a folder that is in use": Wrong(
         "demo", "guidelines", ("guidelines: not empty",), spoil=write("guidelines/x", "")
     ),
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
     "demo: papers over another file": Wrong(
-        "demo", "--corpus-only annot.toml", ("annot.toml: another file is there, and stays as it is",)
+        "demo", "--corpus-only annot.toml", ("annot.toml: found another file, which was not changed",)
     ),
     "demo: papers to a folder": Wrong("demo", "--corpus-only guidelines", ("guidelines: a folder",)),
 }

@@ -158,7 +158,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
     ),
-    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
+    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: not written yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",
         "",
@@ -177,7 +177,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: a run of other queries": Wrong(
         "evaluate",
         "mine.run",
-        ("none of its queries is in the qrels", "found 31", "expected fic0407-background"),
+        ("the qrels have none of its queries", "found 31", "expected fic0407-background"),
         "measured",
         write("mine.run", "31 Q0 d 1 1.0 mine\n"),
     ),

@@ -39,7 +39,7 @@ WRONG: dict[str, Wrong] = {
         write("b.txt", "31 0 d 1\n"),
     ),
     "substudy draw: nothing is settled": Wrong(
-        "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"
+        "substudy draw", "--assessor j1", ("no pair is settled yet",), "planned"
     ),
     "substudy draw: nobody of that name": Wrong(
         "substudy draw", "--assessor j2", ("assessor 'j2': not known; expected one of a1",), "settled"

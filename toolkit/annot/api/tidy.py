@@ -188,12 +188,6 @@ def figures(data: Mapping[str, Any]) -> pd.DataFrame:
     return frame(figure_rows(data))
 
 
-def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
-    """Every figure of the assessors, one by one and two by two, and of the model of their errors."""
-    model = data["diagnosed"]["dawid_skene"]
-    return figures({**data, "dawid_skene": [{name: value for name, value in model.items() if name != "departures"}]})
-
-
 def training(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each coefficient of each assessor's grades with gold grades, then with those of hidden gold."""
     return frame(
@@ -379,7 +373,7 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement --by assessor": assessors,
+    "agreement --by assessor": figures,
     "agreement --by guidelines": agreement_by_guidelines,
     "assessor list": people,
     "answers list": records,

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 Advance = Callable[[int, int | None], None]
-"""Told of progress: done so far, and of how many where that is known."""
+"""Called with what is done so far, and with the total if it is known."""
 
 
 class Source(StrEnum):
@@ -195,6 +195,18 @@ class OfPair:
         return self.query_id, self.doc_id
 
 
+class OnOccasion(OfPair):
+    """A record of what one person is asked once."""
+
+    __slots__ = ()
+    occasion: int
+
+    @property
+    def asked(self) -> Asked:
+        """What a person is asked."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
+
+
 class Answer(OfPair):
     """What a person said of one pair."""
 
@@ -210,7 +222,7 @@ class Answer(OfPair):
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment(OfPair):
+class Assignment(OnOccasion):
     """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
 
     `occasion` is 2 for a hidden repeat: the same pair given to the same assessor again, to see who agrees with
@@ -223,14 +235,9 @@ class Assignment(OfPair):
     position: int
     occasion: int = 1
 
-    @property
-    def asked(self) -> Asked:
-        """What is asked of the assessor."""
-        return Asked(self.query_id, self.doc_id, self.occasion)
-
 
 @dataclass(frozen=True, slots=True)
-class Returned(OfPair):
+class Returned(OnOccasion):
     """A pair that was put before its assessor again, with the reason that they read."""
 
     query_id: str
@@ -246,14 +253,9 @@ class Returned(OfPair):
     contested: bool = False
     """Of one that was taken back: an adjudicator decides on the pair, also where the grades are equal."""
 
-    @property
-    def asked(self) -> Asked:
-        """What is asked of the assessor."""
-        return Asked(self.query_id, self.doc_id, self.occasion)
-
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Answer):
+class Judgement(Answer, OnOccasion):
     """What one assessor said of one pair, in one revision.
 
     `grade` is None where none was given: then `cannot_judge` carries the reason, or the judgement is missing.
@@ -275,11 +277,6 @@ class Judgement(Answer):
     occasion: int = 1
     """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair. Where the pair
     was put before its assessor again (`Returned`), the answer has the occasion of that."""
-
-    @property
-    def asked(self) -> Asked:
-        """What was asked of the assessor."""
-        return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from annot import __version__
 from annot.base.errors import AnnotError, InputError
+from annot.base.records import Advance
 from annot.base.settings.sections import MachineSettings
 
 if TYPE_CHECKING:
     from distributed import Client
-
-Advance = Callable[[int, int | None], None]
-"""Called with (done so far, total or None)."""
 
 S = TypeVar("S")
 R = TypeVar("R")

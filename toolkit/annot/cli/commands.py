@@ -245,11 +245,9 @@ def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
         say(f"the database is of this version now; as it was before: {before_version}")
     pulls = "pull" in words.split()
     known = backups.recorded(ws) if pulls else None
-    try:
-        yield
-    finally:
-        if "push" in words.split() or (pulls and backups.recorded(ws) != known):
-            keep_backup(ws, f"after {words}")
+    yield
+    if "push" in words.split() or (pulls and backups.recorded(ws) != known):
+        keep_backup(ws, f"after {words}")
 
 
 def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -> None:

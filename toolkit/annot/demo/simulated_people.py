@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -35,7 +36,8 @@ JITTER = 0.3
 """What makes one pair a little closer than the next of its kind: uniform, at most this much either way."""
 
 
-_LIKENESS = packaged.likeness()
+_LIKENESS = json.loads(packaged.read("likeness.json"))
+"""What is alike. A problem is two digits; with a letter it is one of its sub-problems."""
 RELATED_PROBLEMS = {frozenset(pair) for pair in _LIKENESS["related_problems"]}
 AREAS = _LIKENESS["areas"]
 RELATED_METHODS = {frozenset(pair) for pair in _LIKENESS["related_methods"]}
@@ -53,7 +55,7 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
         base = _BASE[facet](latent[query_paper], latent[doc])
     except KeyError:
         raise InputError(
-            f"nothing to simulate for {query_paper} / {facet} / {doc}: expected papers of the demo corpus and one of "
+            f"{query_paper} / {facet} / {doc} cannot be simulated: expected papers of the demo corpus and one of "
             f"the facets {', '.join(_BASE)}"
         ) from None
     shift = generator(0, "jitter", facet, query_paper, doc).uniform(-JITTER, JITTER)
@@ -160,10 +162,11 @@ def _known(ws: Workspace) -> dict[str, Query]:
 
 
 def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], advance: Advance) -> int:
-    """Everybody at once, each with their own token, each in the order of their own project; what has an answer is left.
+    """All people answer at once, each with their own token and in the order of their own project.
 
-    Returns how many tasks have an answer then. In the rounds that make the collection, only what is still to be judged
-    or settled is looked at. Raises StudioError where the server goes away; the same call again goes on.
+    Returns how many tasks have an answer then; those that have one already are left as they are. In the rounds that
+    make the collection, only what is still to be judged or settled is looked at. Raises StudioError if the server goes
+    away; the same call goes on from there.
     """
     made: list[Outgoing] | None = None
     with open_store(ws.database_url) as store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
@@ -13,8 +14,7 @@ from typing import Any
 import tomlkit
 
 from annot.base.errors import InputError
-from annot.base.records import Ranking, Source
-from annot.base.shards import Advance
+from annot.base.records import Advance, Ranking, Source
 from annot.demo import packaged, simulated_people
 from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
@@ -74,8 +74,6 @@ class Done:
     judgements: int
     adjudicated: int
     simulated: str
-    ranking_overlap: dict[str, float]
-    """The mean overlap of each freshly trained ranking with its frozen one."""
 
 
 def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
@@ -86,19 +84,19 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     ws = _workspace(folder)
     tell("1/12 Label Studio: start a local server (the first time it is installed, which takes a minute or two)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=lambda text: tell(f"     {text}"))
-    tell("2/12 corpus: 150 fictional papers, read and filtered")
+    tell("2/12 corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
-    share = f"; the shipped model gives {100 * labelled.agreement:.0f}% of them" if labelled.agreement else ""
+    share = f"; the packaged model agrees on {100 * labelled.agreement:.0f}%" if labelled.agreement else ""
     tell(f"3/12 facets: the corpus carries the label of each sentence{share}")
     chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
     for paper_id, facet in chosen:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
     with watch("ranking") as advance:
-        overlap = _pools(ws, fresh=fresh, tell=tell, advance=advance)
+        _pools(ws, fresh=fresh, tell=tell, advance=advance)
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
@@ -108,8 +106,8 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     )
     again = sum(load.repeats for load in planned.loads)
     tell(
-        f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
-        f"repeats; plan {planned.sha256[:12]}"
+        f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them asked again as "
+        f"hidden repeats; plan {planned.sha256[:12]}"
     )
     for note in planned.notes:
         tell(f"     {note}")
@@ -118,7 +116,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
     truth = simulated_people.demo_relevance()
-    tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
+    tell("8/12 judging: simulated assessors answer through Label Studio, each with their own account")
     with watch("judging") as advance:
         judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, round="judging", advance=_quietly)
@@ -127,7 +125,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, round="adjudication", advance=_quietly)
-    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
+    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator in the same way")
     audited = audit.audit(ws, advance=_quietly)
     tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
@@ -142,7 +140,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"11/12 qrels: {written.pairs} pairs; {len(RUNS)} systems run and evaluated in both conventions")
     page = report.write(ws)
     collection = browse.write(ws, partial=False)
-    tell("12/12 report written, and the page on which the collection is read")
+    tell("12/12 report and browse page written")
     return Done(
         report=page.path,
         browse=collection.path,
@@ -151,8 +149,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         pairs=planned.pairs,
         judgements=judged,
         adjudicated=settled,
-        simulated=f"{len(CAST)} assessors (severity, noise and speed of their own) and one adjudicator",
-        ranking_overlap=overlap,
+        simulated=f"{len(CAST)} assessors (each with their own severity, noise and speed) and one adjudicator",
     )
 
 
@@ -171,7 +168,7 @@ def describe(done: Done) -> str:
 
 
 def _workspace(folder: Path) -> Workspace:
-    """The demo's study, made where nothing stands; its settings are written whole, so a kill leaves no half."""
+    """The demo's study, made in an empty folder; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
@@ -180,24 +177,25 @@ def _workspace(folder: Path) -> Workspace:
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
-            f"{folder}: holds the study {ws.settings.collection.name!r}", hint="name another: annot demo FOLDER"
+            f"{folder}: found the study {ws.settings.collection.name!r}, expected the demo",
+            hint="name another: annot demo FOLDER",
         )
     init(folder, name=None, dry_run=False)
     if not answers_file(ws).exists():
-        write_file(answers_file(ws), packaged.datasheet_text())
+        write_file(answers_file(ws), packaged.read("datasheet.toml"))
     return ws
 
 
 def _settings_text() -> str:
     document: Any = tomlkit.parse(settings_text(NAME))
     document["seed"] = SEED
-    for table, values in packaged.settings().items():
+    for table, values in tomllib.loads(packaged.read("settings.toml")).items():
         document[table].update(values)
     return tomlkit.dumps(document)
 
 
-def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> dict[str, float]:
-    """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
+def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> None:
+    """Rank, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
     built = pool.build(
         ws, overrides=DesignOverrides(), redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance
@@ -210,13 +208,12 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> dict[
             f"{CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
         )
     tell(f"5/12 pools: {built.notes[0]}{compared}")
-    return overlap
 
 
 def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
-    """Put the frozen rankings where fresh ones would lie; returns how much fresh ones have in common with them."""
+    """Put the frozen rankings in the place of fresh ones; returns how much fresh ones have in common with them."""
     fresh, _ = pool.fresh_rankings(ws, advance=advance)
-    frozen = packaged.frozen_rankings()
+    frozen = packaged.frozen("rankings")
     overlap = {
         method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method).rankings)
         for method, by_paper in fresh.items()
@@ -241,7 +238,7 @@ def _runs(ws: Workspace, *, fresh: bool) -> None:
     run.make(ws, systems=RUNS, advance=_quietly)
     if fresh:
         return
-    frozen = packaged.frozen_runs()
+    frozen = packaged.frozen("runs")
     for name, text in frozen.items():
         if name.endswith(".run"):
             record = json.loads(frozen[name.replace(".run", ".json")])

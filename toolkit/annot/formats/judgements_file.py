@@ -15,6 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from annot.base.errors import Faults
+from annot.base.names import moment_of
 from annot.base.records import Adjudication, Decision, Judgement, Pool
 from annot.formats.cleaning import without_direction
 from annot.formats.json_lines import json_lines, read_objects
@@ -143,8 +144,9 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
             fields[field] = found[0]
         elif field in columns or field in REQUIRED:
             others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
-            near = difflib.get_close_matches(wanted[0], [heading for heading in there if heading not in others], 1)
-            expected = f"did you mean {near[0]!r}?" if near else f"expected one named {' or '.join(wanted)}"
+            unread = [heading for heading in there if heading not in others]
+            close = difflib.get_close_matches(wanted[0], unread, 1)
+            expected = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(wanted)}"
             faults.add(f"no column for the {field}; {expected}")
     return fields
 
@@ -234,8 +236,8 @@ def _time(value: Any) -> tuple[str | None, float | None]:
     number = _number(text)
     try:
         if number is None or re.fullmatch("[0-9]{8}", text):
-            moment = datetime.fromisoformat(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            if (moment := moment_of(text)) is None:
+                raise ValueError
         elif number >= SHORTEST_MOMENT:
             moment = datetime.fromtimestamp(number / (1000 if number >= _MILLISECONDS else 1), tz=UTC)
         else:
@@ -281,13 +283,19 @@ def write_judgements(
     (flagged) and those that are missing have no line.
     """
     counted = (judgement for judgement in judgements if judgement.counts)
-    names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
     return _lines(
-        {name: getattr(judgement, name) for name in names}
-        | {"comment": judgement.comment if judgement in comments else None}
-        | ({"returned": True} if judgement in again else {})
-        for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
+        judgement_record(judgement, judgement in again, comment=judgement.comment if judgement in comments else None)
+        for judgement in sorted(counted, key=attrgetter(*_JUDGEMENT[:4]))
     )
+
+
+_JUDGEMENT = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
+
+
+def judgement_record(judgement: Judgement, again: bool, **others: Any) -> dict[str, Any]:
+    """A judgement and `others` about it; again: whether it was given because the pair was returned."""
+    returned = {"returned": True} if again else {}
+    return {name: getattr(judgement, name) for name in _JUDGEMENT} | others | returned
 
 
 NOBODY = "nobody can judge"

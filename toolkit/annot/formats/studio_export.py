@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from annot.base.errors import Faults, InputError, json_problem
-from annot.base.names import near
+from annot.base.names import moment_of, near
 from annot.formats.judgements_file import NO_GRADE, FileJudgement
 
 SKIPPED = "skipped"
@@ -50,7 +50,7 @@ def read_export(
     controls: dict[str, None] = {}
     for task, annotation in _annotations(data, faults):
         place = f"task {task.get('id', '?')}"
-        controls.update(dict.fromkeys(_controls(annotation)))
+        controls.update(dict.fromkeys(item["from_name"] for item in _results(annotation)))
         try:
             found.append(_judgement(task, annotation, keys, wanted, len(scale)))
         except ValueError as error:
@@ -165,26 +165,23 @@ def _person(completed_by: Any, number: int) -> str:
 def _moment(value: Any, number: int) -> str | None:
     if value is None:
         return None
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a moment in ISO 8601") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    if (moment := moment_of(str(value))) is None:
+        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a moment in ISO 8601")
+    return moment.astimezone(UTC).isoformat()
 
 
-def _controls(annotation: Mapping[str, Any]) -> Iterator[str]:
-    results = annotation.get("result")
-    for item in results if isinstance(results, list) else ():
-        if isinstance(item, dict) and isinstance(item.get("from_name"), str):
-            yield item["from_name"]
+def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What was given with each control."""
+    found = annotation.get("result")
+    items = found if isinstance(found, list) else []
+    return [item for item in items if isinstance(item, dict) and isinstance(item.get("from_name"), str)]
 
 
 def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
     """What was given with one control."""
     found: list[Any] = []
-    results = annotation.get("result")
-    for item in results if isinstance(results, list) else ():
-        if isinstance(item, dict) and item.get("from_name") == control and isinstance(item.get("value"), dict):
+    for item in _results(annotation):
+        if item["from_name"] == control and isinstance(item.get("value"), dict):
             for kind in kinds:
                 value = item["value"].get(kind)
                 found += value if isinstance(value, list) else [] if value is None else [value]

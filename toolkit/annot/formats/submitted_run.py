@@ -19,7 +19,7 @@ import yaml
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
 from annot.base.records import ScoredDoc
-from annot.formats.trec import finite
+from annot.formats.trec import finite, run_columns
 
 _RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")
 FIELDS = (
@@ -105,16 +105,10 @@ def facet_in_name(file_name: str) -> str | None:
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
     ranked: dict[str, list[tuple[int, ScoredDoc]]] = {}
-    head: list[str] = []
     tags: set[str] = set()
-    for number, line in numbered(text.splitlines(), faults):
-        if line.startswith("#"):
-            head.append(re.sub("^# ?", "", line))
-            continue
-        columns = line.split()
-        if len(columns) != 6:
-            faults.add(f"{len(columns)} columns, expected 6", line=number)
-            continue
+    lines = list(numbered(text.splitlines(), faults))
+    head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
+    for number, columns in run_columns((one for one in lines if not one[1].startswith("#")), faults):
         query_id, _, doc_id, rank, score, tag = columns
         value = finite(score)
         if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -31,11 +31,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     faults = Faults(name)
     scored: dict[str, dict[str, float]] = {}
     tag: str | None = None
-    for number, line in numbered(lines, faults):
-        columns = line.split()
-        if len(columns) != 6:
-            faults.add(f"{len(columns)} columns, expected 6 (query_id Q0 doc_id rank score tag)", line=number)
-            continue
+    for number, columns in run_columns(numbered(lines, faults), faults):
         query_id, _, doc_id, _, score, found_tag = columns
         tag = found_tag if tag is None else tag
         if found_tag != tag:
@@ -55,6 +51,16 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         for query_id, documents in scored.items()
     }
     return TrecRun(tag or "", rankings)
+
+
+def run_columns(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[tuple[int, list[str]]]:
+    """The six columns of each numbered line of a run; another number of them is a fault."""
+    for number, line in lines:
+        columns = line.split()
+        if len(columns) == 6:
+            yield number, columns
+        else:
+            faults.add(f"{len(columns)} columns, expected 6 (query_id Q0 doc_id rank score tag)", line=number)
 
 
 def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:

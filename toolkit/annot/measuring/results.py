@@ -10,8 +10,6 @@ from typing import Any
 
 from annot.base.stats.values import to_json
 from annot.formats.matches import ENDING, Match, Matches, match_lines, read_matches
-from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.study.adjudication import Pair
@@ -21,38 +19,27 @@ from annot.study.workspace import Workspace, sha256_of, write_file
 AUDIT_FILE = "audit.json"
 
 
-def keep(path: Path, text: str, *, tell: Callable[[str], None]) -> None:
-    """Write a file of figures; of a study that may only be read, `tell` that they are not kept."""
+def keep(ws: Workspace, name: str, text: str, *, tell: Callable[[str], None]) -> None:
+    """Write a file of figures into `exports/`; if the study can only be read, `tell` that they are not kept."""
     try:
-        write_file(path, text)
+        write_file(ws.exports / name, text)
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        tell(f"{path}: not written: {error.strerror}; the figures are printed here only")
+        tell(f"{ws.exports / name}: cannot be written ({error.strerror}); the figures are only printed here")
 
 
-def agreement_file(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
-    """`exports/agreement.json` and what it holds."""
-    return ws.exports / "agreement.json", as_text(to_json(table))
-
-
-def evaluation_file(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
-    """`exports/evaluation.json` and what it holds."""
-    return ws.exports / "evaluation.json", as_text(evaluation_data(evaluated))
-
-
-def assessor_effect_file(ws: Workspace, effect: AssessorEffect) -> tuple[Path, str]:
-    """`exports/assessor-effect.json` and what it holds."""
-    return ws.exports / "assessor-effect.json", as_text(to_json(effect))
+AGREEMENT_FILE, EVALUATION_FILE, EFFECT_FILE = "agreement.json", "evaluation.json", "assessor-effect.json"
+"""In `exports/`: an `AgreementTable`, `evaluation_data`, an `AssessorEffect`."""
 
 
 def evaluation_data(evaluated: Evaluated) -> Any:
-    """The lines, the comparisons and the queries' own values, as JSON can carry them."""
+    """The lines, the comparisons and the queries' own values."""
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": "query papers", "level": evaluated.level},
-        "lines": to_json(evaluated.lines),
-        "ceiling": to_json(evaluated.ceiling),
+        "lines": evaluated.lines,
+        "ceiling": evaluated.ceiling,
         "comparison": {
             "convention": evaluated.convention,
             "measure": evaluated.measure,
@@ -61,18 +48,18 @@ def evaluation_data(evaluated: Evaluated) -> Any:
             "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
             "alpha": ALPHA,
             "power": POWER,
-            "verdicts": to_json(evaluated.verdicts),
-            "pairs": to_json(evaluated.comparisons),
+            "verdicts": evaluated.verdicts,
+            "pairs": evaluated.comparisons,
         },
         "queries": {
             tag: {
-                convention: {values.query_id: to_json(values) for values in evaluation.queries}
+                convention: {of.query_id: of for of in evaluation.queries}
                 for convention, evaluation in by_convention.items()
             }
             for tag, by_convention in evaluated.evaluations.items()
         },
-        "notes": list(evaluated.notes),
-        **({} if evaluated.restated is None else {"restated": to_json(evaluated.restated)}),
+        "notes": evaluated.notes,
+        **({} if evaluated.restated is None else {"restated": evaluated.restated}),
     }
 
 
@@ -92,8 +79,8 @@ def read_audit(ws: Workspace) -> dict[str, Any] | None:
 
 
 def as_text(data: Any) -> str:
-    """JSON as it stands in files."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    """The JSON of a record, or of what JSON can carry, as files have it."""
+    return json.dumps(to_json(data), indent=2, ensure_ascii=False) + "\n"
 
 
 def matches_file(ws: Workspace, tag: str) -> Path:

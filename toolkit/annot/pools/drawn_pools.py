@@ -9,8 +9,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import file_name
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking
-from annot.base.shards import Advance
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from annot.base.shards import Advance
+from annot.base.records import Advance
 from annot.corpus.corpus_facts import current_sha256
 from annot.corpus.corpus_filters import title_mark
 from annot.corpus.near_duplicates import (

@@ -10,8 +10,7 @@ from math import inf
 from statistics import mean
 
 from annot.base.errors import InputError
-from annot.base.records import CITED, Pool, Ranking
-from annot.base.shards import Advance
+from annot.base.records import CITED, Advance, Pool, Ranking
 from annot.pools.admission import passed_over_in, recorded_admissions
 from annot.pools.drawn_pools import admitted_to
 from annot.pools.frozen_rankings import Rankings, method_settings, needed, rankings_manifest, read_rankings

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import MissingInput
-from annot.base.records import CITED, Pool
-from annot.base.shards import Advance
+from annot.base.records import CITED, Advance, Pool
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from annot.base import storage
 from annot.base.cores import Each
 from annot.base.errors import InputError
-from annot.base.shards import Advance
+from annot.base.records import Advance
 from annot.ranking import wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.dense import Parts

@@ -10,7 +10,7 @@ from annot.measuring.agreement.per_query import IN_WORDS, POLICIES
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
-from annot.measuring.results import agreement_file, keep
+from annot.measuring.results import AGREEMENT_FILE, as_text, keep
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import by_guidelines as of_guidelines
 from annot.publishing.report.sections.agreement import terminal
@@ -51,7 +51,7 @@ def measure(
     snapshot = read_snapshot(ws)
     table = agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
-        keep(*agreement_file(ws, table), tell=tell)
+        keep(ws, AGREEMENT_FILE, as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)
     return table
 

@@ -9,7 +9,7 @@ from annot.base.names import check_name
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import assessor_effect_of, comparable_runs
-from annot.measuring.results import assessor_effect_file, keep
+from annot.measuring.results import EFFECT_FILE, as_text, keep
 from annot.publishing.report.sections.effect import method, terminal
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.exports import exported_qrels
@@ -31,7 +31,7 @@ def measure(
     if len(runs) < 2:
         raise InputError(f"{ws.runs}: {len(runs)} run(s), expected at least 2", hint="make baselines with `annot run`")
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
-    keep(*assessor_effect_file(ws, effect), tell=tell)
+    keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
     return effect
 
 

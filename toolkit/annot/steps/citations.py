@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from annot.base.shards import Advance, Engine, map_shards
+from annot.base.records import Advance
+from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import TOLD, PieceRead, Rejects
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format, edges_of

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from annot.base.records import Source
-from annot.base.shards import Advance, Engine, map_shards
+from annot.base.records import Advance, Source
+from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import Tally

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_F
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.measuring.measured import demonstrations, evaluation_of, read_run_files
 from annot.measuring.restated import with_restated
-from annot.measuring.results import evaluation_data, evaluation_file, keep
+from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
 from annot.publishing.report.document import Chapter, Document
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
@@ -76,7 +75,7 @@ def evaluate(
     evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, **how)
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
-        keep(*evaluation_file(ws, evaluated), tell=tell)
+        keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
 
@@ -99,14 +98,13 @@ def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
 
 def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
-    data = evaluation_data(evaluated)
     section = Chapter(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
     made = Document("Runs compared", best_line(evaluated), body=(section,))
     texts = {
         "tex": latex(made),
         "md": markdown(made),
         "csv": csv_text("evaluate --out", evaluated),
-        "json": json.dumps(data["comparison"], indent=2, ensure_ascii=False) + "\n",
+        "json": as_text(evaluation_data(evaluated)["comparison"]),
         "svg": drawing(evaluated).svg.wide,
     }
     paths = tuple(folder / f"{NAME}.{ending}" for ending in texts)

@@ -9,8 +9,7 @@ from statistics import mean
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
-from annot.base.records import CITED, Pool, Query, Ranking
-from annot.base.shards import Advance
+from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import counted
 from annot.corpus.corpus_facts import papers_of

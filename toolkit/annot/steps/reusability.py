@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.base.errors import MissingInput
 from annot.base.records import Qrel
-from annot.base.stats.values import Undefined, to_json
+from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
@@ -57,7 +57,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         seed=ws.settings.seed,
     )
     made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
-    keep(ws.exports / FIGURES, as_text(to_json(found)), tell=tell)
+    keep(ws, FIGURES, as_text(found), tell=tell)
     write_file(ws.exports / MARKDOWN, markdown(made))
     write_file(ws.exports / PAGE, page(made, overrides=ws.root / "templates"))
     return found, ws.exports / PAGE

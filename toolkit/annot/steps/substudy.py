@@ -60,7 +60,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         if standing is not None and all(standing[name] == value for name, value in wishes.items()):
             return _planned(standing, texts, new=False)
         if not final:
-            raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
+            raise MissingInput("no pair is settled yet", hint="see `annot status --adjudication`")
         drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
         asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
         lines = plan_lines(asked)

@@ -10,7 +10,7 @@ from pathlib import Path
 from annot.base.errors import InputError, MissingInput
 from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
-from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
     FIGURES,
     HIDDEN,
@@ -94,7 +94,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
                     hint="read it in with `annot train gold training/gold.tsv`, or delete it",
                 )
             if not outcome.decisions and not standing:
-                raise MissingInput("nothing is settled yet", hint="name a file of gold pairs, or see `annot status`")
+                raise MissingInput("no pair is settled yet", hint="name a file of gold pairs, or see `annot status`")
             drawn = draw_gold(
                 known.values(),
                 outcome.decisions,
@@ -146,7 +146,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
-            raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
+            raise MissingInput("no pair is settled yet", hint="see `annot status --adjudication`")
         found = []
         for name, own in sorted(planned.items()):
             standing = trials.read_assignments(session, HIDDEN, name)

@@ -8,21 +8,19 @@ from collections.abc import Iterable, Mapping
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, Query, without_ids
 from annot.formats.json_lines import json_lines
-from annot.formats.judgements_file import decided
+from annot.formats.judgements_file import decided, judgement_record
 from annot.formats.spreadsheet import SHEET, read_error_sheet
 from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, write_qrels, write_query_papers
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
-from annot.study.snapshot import Snapshot
+from annot.study.snapshot import Snapshot, no_judgements
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
-EXPORTED = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
-"""What is told of a judgement, beside its flags."""
 HINT = "write them with `annot qrels`"
 SHORT_HINT = (
-    "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave these pairs "
-    'out with `annot qrels --partial`, or take them with `annot qrels --allow-single "why"`'
+    "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave out these "
+    'pairs with `annot qrels --partial`, or accept them with `annot qrels --allow-single "why"`'
 )
 
 
@@ -33,9 +31,9 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     """
     again = set(outcome.again)
     lines = (
-        {name: getattr(judgement, name) for name in EXPORTED}
-        | {"flags": [*map(without_ids, judgement.flags)]}
-        | ({"returned": True} if judgement in again else {})
+        judgement_record(
+            judgement, judgement in again, comment=judgement.comment, flags=[*map(without_ids, judgement.flags)]
+        )
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
@@ -69,7 +67,7 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
     """
     ws = snapshot.ws
     if not ws.qrels.is_file():
-        raise MissingInput(f"{ws.qrels}: no qrels yet", hint=HINT)
+        raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)
     with ws.qrels.open(encoding="utf-8") as lines:
         qrels = read_qrels(lines, name=str(ws.qrels))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
@@ -85,9 +83,9 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise no_judgements()
     if not outcome.decisions and not outcome.unjudgeable:
-        raise MissingInput("nothing is settled yet", hint="see `annot status --adjudication`")
+        raise MissingInput("no pair is settled yet", hint="see `annot status --adjudication`")
     faults = unfinished(outcome)
     if partial or not faults:
         return
@@ -96,17 +94,17 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
         faults=faults,
         hint=SHORT_HINT
         if len(faults) == len(outcome.short)
-        else "finish with `annot pull` and `annot push adjudication` (judgements of another tool: import the "
-        "adjudicator's, with --adjudicator), or take what is settled with --partial"
-        + (f"; of those with too few judgements: {SHORT_HINT}" if outcome.short else ""),
+        else "finish with `annot pull` and `annot push adjudication` (if you judge with another tool, import the "
+        "adjudicator's grades with --adjudicator), or write only the settled pairs with --partial"
+        + (f"; if a pair has too few judgements: {SHORT_HINT}" if outcome.short else ""),
     )
 
 
 def unfinished(outcome: Outcome) -> list[str]:
-    """Every pair that may still get a final grade, and why it has none. Those that nobody can judge have ended."""
+    """Every pair that may still get a final grade, and why it has none. A pair that cannot be judged is closed."""
     faults = [
         f"{' '.join(pair)}: in dispute, "
-        + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
+        + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
     answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
@@ -117,7 +115,7 @@ def unfinished(outcome: Outcome) -> list[str]:
         for pair in outcome.waiting
     ]
     short = set(outcome.short)
-    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete if pair not in short]
+    faults += [f"{' '.join(pair)}: not judged by all assessors yet" for pair in outcome.incomplete if pair not in short]
     return faults + too_few(outcome)
 
 

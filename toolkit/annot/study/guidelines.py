@@ -1,8 +1,7 @@
-"""The guidelines that people judge by: pages of the study or of the package, and versions that change in its midst."""
+"""The guidelines that people judge by: pages of the study or of the package, and their versions."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from annot.base.errors import FindingError, InputError
+from annot.base.names import check_name
 from annot.store.guidelines import SentGuidelines
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,10 +38,7 @@ class Guidelines:
 
 def read(ws: Workspace, facet: str) -> Guidelines:
     """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
-    if facet not in ws.settings.facets:
-        near = difflib.get_close_matches(facet, ws.settings.facets, 1)
-        expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
-        raise InputError(f"facet {facet!r}: not in annot.toml; {expected}")
+    check_name(facet, tuple(ws.settings.facets), what="facet")
     own = page(ws, facet)
     definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
@@ -99,7 +95,7 @@ def page(ws: Workspace, name: str) -> str:
     packaged = files("annot.study.guideline_pages") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(
-            f"guidelines/{name}.md: not in the study", hint=f"write {path}: a heading, the definition, the grades"
+            f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades"
         )
     return packaged.read_text(encoding="utf-8")
 
@@ -119,23 +115,23 @@ Versions = Mapping[str, tuple[SentGuidelines, ...]]
 
 def changed(ws: Workspace, facets: Iterable[str], versions: Versions) -> list[str]:
     """Facets whose guidelines are no longer those that were sent last."""
-    return [facet for facet in facets if facet in versions and versions[facet][-1].text != _text(ws, facet)]
+    return [facet for facet in facets if facet in versions and versions[facet][-1].text != shown(ws, facet).text]
 
 
 def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: str | None) -> list[SentGuidelines]:
     """The guidelines of these facets that are not on record as they are now.
 
-    Raises FindingError where some have changed since they were sent and nobody says why.
+    Raises FindingError if some have changed since they were sent and no reason is given.
     """
     facets = sorted(facets)
     others = changed(ws, facets, versions)
     if others and not (why or "").strip():
         raise FindingError(
-            f"the guidelines of {', '.join(others)} have changed", hint='send them with --guidelines-changed "why"'
+            f"the guidelines of {', '.join(others)} have changed since they were sent",
+            hint='send the new ones with --guidelines-changed "why"',
         )
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    new = [facet for facet in facets if facet not in versions or facet in others]
-    texts = {facet: _text(ws, facet) for facet in new}
+    texts = {facet: shown(ws, facet).text for facet in facets if facet not in versions or facet in others}
     return [
         SentGuidelines(facet, now, _sha256(text), text, why if facet in others else None)
         for facet, text in texts.items()
@@ -152,12 +148,8 @@ def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
 
 def hashes(ws: Workspace, facets: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of the guidelines of each facet as they are now."""
-    return {facet: _sha256(_text(ws, facet)) for facet in sorted(facets)}
+    return {facet: _sha256(shown(ws, facet).text) for facet in sorted(facets)}
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _text(ws: Workspace, facet: str) -> str:
-    return guidelines.shown(ws, facet).text

@@ -116,10 +116,15 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
         )
 
 
+def no_judgements() -> MissingInput:
+    """The error of a study in which nothing is judged."""
+    return MissingInput("no judgements", hint="get them with `annot pull` or `annot import FILES --as judgements`")
+
+
 def refuse_unjudged(snapshot: Snapshot) -> None:
     """Raise MissingInput when nothing is judged."""
     if not snapshot.outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise no_judgements()
 
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:

@@ -5,7 +5,6 @@ Unknown keys are refused, and the nearest known key is named.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from annot.base.errors import SettingsError
+from annot.base.names import near
 from annot.base.settings import sections
 
 
@@ -55,9 +55,7 @@ class Settings(sections.Section):
         for facet, labels in self.facets.items():
             for label in labels:
                 if label not in self.labels.names:
-                    near = difflib.get_close_matches(label, self.labels.names, 1)
-                    expected = f"near {near[0]!r}" if near else f"expected one of {', '.join(self.labels.names)}"
-                    raise ValueError(f"facets.{facet}: unknown label {label!r}, {expected}")
+                    raise ValueError(f"facets.{facet}: unknown label {label!r}; {near(label, self.labels.names)}")
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
                 owner[label] = facet
@@ -88,10 +86,7 @@ def read_settings(path: Path) -> Settings:
 def _fault(entry: Any, document: dict[str, Any]) -> str:
     place = ".".join(str(part) for part in entry["loc"]) or "the file"
     if entry["type"] == "extra_forbidden":
-        known = _known_keys(entry["loc"][:-1])
-        near = difflib.get_close_matches(str(entry["loc"][-1]), known, 1)
-        expected = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-        return f"{place}: unknown key; {expected}"
+        return f"{place}: unknown key; {near(str(entry['loc'][-1]), _known_keys(entry['loc'][:-1]))}"
     found = entry.get("input")
     problem = str(entry["ctx"]["error"]) if entry["type"] == "value_error" else entry["msg"]
     shown = "" if isinstance(found, dict) or "found " in problem else f", found {found!r:.100}"

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator
 
 TERM_AND_EMBEDDING_METHODS = (
     *("title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200"),
@@ -239,14 +239,6 @@ class AgreementSettings(Section):
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_resamples(cls, given: Any) -> Any:
-        """The first studies say how many resamples a bootstrap takes, and there is none any more."""
-        if isinstance(given, dict):
-            return {name: value for name, value in given.items() if name != "resamples"}
-        return given
 
 
 class ForecastSettings(Section):

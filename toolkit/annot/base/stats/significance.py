@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,23 +24,8 @@ _AT_ONCE = 4_000_000
 """Numbers held at once while permutations are counted; changes memory, no result."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTest:
-    """A two-sided paired randomisation test of the mean difference."""
-
-    n: int
-    """Queries."""
-    mean_difference: float
-    p_value: float
-    method: Literal["exact", "drawn"]
-    permutations: int
-    """All of them where the test is exact, else those drawn."""
-
-
-def randomisation_tests(
-    differences: Array, *, exact_up_to: int, permutations: int, seed: int
-) -> tuple[PairedTest, ...]:
-    """Fisher's paired randomisation test of each row: how often flipping signs brings a mean difference as far from 0.
+def randomisation_tests(differences: Array, *, exact_up_to: int, permutations: int, seed: int) -> Array:
+    """Two-sided p of each row by Fisher's paired randomisation test: how often sign flips give a mean as far from 0.
 
     differences: shape (K, n), of each query the measure under one run less that under another; a row's p does not
     depend on the other rows. exact_up_to: with so many differing queries or fewer all 2^n flips are counted (the work
@@ -50,14 +34,11 @@ def randomisation_tests(
     Smucker, Allan and Carterette 2007, A Comparison of Statistical Significance Tests.
 
     >>> darwin = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]  # 1726 of 2^15 arrangements
-    >>> (test,) = randomisation_tests(np.array([darwin]), exact_up_to=20, permutations=1, seed=0)
-    >>> round(test.p_value * 2**15)
+    >>> (p,) = randomisation_tests(np.array([darwin]), exact_up_to=20, permutations=1, seed=0)
+    >>> round(p * 2**15)
     1726
     """
-    n = differences.shape[1]
-    if n == 0:
-        raise UndefinedStatistic("no query has a value under both runs")
-    differences = _finite(differences)
+    _check(differences)
     different = np.count_nonzero(differences, axis=1)
     p_values = np.ones(len(differences))
     few = different <= exact_up_to
@@ -65,16 +46,7 @@ def randomisation_tests(
         p_values[at] = _exact(differences[at][differences[at] != 0])
     if not few.all():
         p_values[~few] = _drawn(differences[~few], permutations, seed)
-    return tuple(
-        PairedTest(
-            n=n,
-            mean_difference=math.fsum(row) / n,
-            p_value=float(p_values[at]),
-            method="exact" if few[at] else "drawn",
-            permutations=2 ** int(different[at]) if few[at] else permutations,
-        )
-        for at, row in enumerate(differences)
-    )
+    return p_values
 
 
 def t_tests(differences: Array) -> Array:
@@ -210,10 +182,11 @@ def _drawn(differences: Array, permutations: int, seed: int) -> Array:
     return np.asarray((hits + 1) / (permutations + 1))
 
 
-def _finite(values: Array) -> Array:
-    if not np.isfinite(values).all():
+def _check(differences: Array) -> None:
+    if differences.shape[1] == 0:
+        raise UndefinedStatistic("no query has a value under both runs")
+    if not np.isfinite(differences).all():
         raise UndefinedStatistic("a query has no finite value under one of the runs")
-    return values
 
 
 _TIE = 1e-10
@@ -230,10 +203,7 @@ class MaxT(NamedTuple):
     least_p: float
     """The least that so many units and flips allow: 2^(1 - n) where all are counted, whatever the number of pairs."""
     critical: float
-    """The |t| that a pair must exceed to hold whatever the others do; infinite where none can."""
-    method: Literal["exact", "drawn"]
-    flips: int
-    """2^(n - 1) where the test is exact, as a flip of every sign changes nothing; else those drawn."""
+    """The |t| that a pair must exceed to hold whatever the others do; infinite if none can."""
 
 
 def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: int) -> MaxT:
@@ -248,11 +218,8 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
     >>> max_t_tests(three, alpha=0.05, permutations=1000, seed=0).p_values.tolist()  # of 32 flips
     [0.03125, 1.0, 0.03125]
     """
+    _check(differences)
     k, n = differences.shape
-    if n == 0:
-        raise UndefinedStatistic("no query has a value under both runs")
-    if not np.isfinite(differences).all():
-        raise UndefinedStatistic("a query has no finite value under one of the runs")
     # |t| rises with the sum over its greatest value under any flips; that lies between 0 and 1 where t may be infinite.
     length = np.sqrt(n * (differences**2).sum(axis=1, keepdims=True))
     scaled = np.divide(differences, length, out=np.zeros((k, n)), where=length > 0)
@@ -265,8 +232,8 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
         largest = np.maximum.accumulate(np.abs(scaled[upwards] @ signs), axis=0)
         hits += (largest >= observed[upwards, None] - _TIE).sum(axis=1)
         highest.append(largest[-1])
-    unseen = 0 if exact else 1
-    flips = 2 ** (n - 1) if exact else permutations
+    # A flip of every sign changes nothing.
+    flips, unseen = (2 ** (n - 1), 0) if exact else (permutations, 1)
     p_values = np.empty(k)
     p_values[upwards] = np.maximum.accumulate(((hits + unseen) / (flips + unseen))[::-1])[::-1]
     p_values[length[:, 0] == 0] = 1.0
@@ -274,8 +241,6 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
         p_values=p_values,
         least_p=1 / (flips + unseen),
         critical=_critical(np.concatenate(highest), n, int(alpha * (flips + unseen) + _TIE) - unseen),
-        method="exact" if exact else "drawn",
-        flips=flips,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from annot.base.errors import MissingInput
 from annot.base.records import Advance, Asked
-from annot.base.stats.values import to_json
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.findings import (
@@ -117,7 +116,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
     counted = {person: len(own) for person, own in sorted(fast.items()) if own}
     found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), counted)
-    write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
+    write_file(ws.exports / AUDIT_FILE, as_text(found))
     return found
 
 

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.errors import UndefinedStatistic
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import clusters_of
 from annot.base.stats.seeding import generator
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import value_between
 from annot.measuring.agreement.contingency import Counts, count, one_hot
 from annot.measuring.agreement.per_query import POLICIES, QueryRatings
@@ -86,14 +85,11 @@ def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
     return Units(Counts.stack([count(one, grades) for one in ratings]), tables)
 
 
-def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> float:
-    """The coefficient of all pairs together, from tables of shape (Q, C). Raises UndefinedStatistic without a value."""
+def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> Value:
+    """The coefficient of all pairs together, from tables of shape (Q, C)."""
     times = tables.sum(axis=0, dtype=np.float64)
     of_two = np.tensordot(times, units.tables, axes=1)
-    value = value_between(name, units.counts.weighted(times), of_two, grades)
-    if isinstance(value, Undefined):
-        raise UndefinedStatistic(value.reason)
-    return value
+    return value_between(name, units.counts.weighted(times), of_two, grades)
 
 
 def interval(
@@ -104,8 +100,8 @@ def interval(
     name: str,
     level: float,
     papers: npt.ArrayLike | None = None,
-) -> tuple[float, float]:
-    """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none.
+) -> Interval | Undefined:
+    """Its interval over whole queries.
 
     papers: shape (Q,), the paper of each, the unit where several queries are of one; None takes them as independent.
     """
@@ -120,7 +116,4 @@ def interval(
             np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),
         ),
     )
-    found = interval_of(pooled, pooled.value(name, grades), name, grades, level=level)
-    if isinstance(found, Undefined):
-        raise UndefinedStatistic(found.reason)
-    return found.low, found.high
+    return interval_of(pooled, pooled.value(name, grades), name, grades, level=level)

@@ -11,7 +11,6 @@ from annot.measuring.diagnosis.contrasts import POWER
 from annot.measuring.diagnosis.drift import Drift, drifts
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.pace import Pace, Streak, paces, streaks
-from annot.measuring.diagnosis.pairs import ModelAgainstFinal, compare_with_final
 from annot.measuring.diagnosis.panel import Panel
 
 
@@ -39,7 +38,6 @@ class Diagnosed:
     against_final: tuple[matrices.AgainstFinal, ...]
     severities: tuple[matrices.Severity, ...]
     diagnosis: Diagnosis | Undefined
-    dawid_skene: ModelAgainstFinal
     self_consistency: tuple[matrices.SelfConsistency, ...]
     """Who agrees with themselves; empty where nothing was asked twice."""
 
@@ -83,7 +81,6 @@ def look(
             against_final=matrices.against_final(panel, level=level),
             severities=matrices.severities(panel, level=level),
             diagnosis=diagnose(panel, level=level, seed=seed),
-            dawid_skene=compare_with_final(panel, level=level),
             self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
         ),
         order=order,

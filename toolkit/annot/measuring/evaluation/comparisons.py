@@ -118,7 +118,7 @@ def compare_runs(
     papers = len(sizes)
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
-    tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+    p_values = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
     decided = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
     p_t = t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
@@ -135,7 +135,7 @@ def compare_runs(
             measure=measure,
             difference=mean[a] - mean[b],
             interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit=unit, least=-1.0),
-            p_value=test.p_value,
+            p_value=float(p_value),
             p_corrected=float(decided.p_values[at]),
             p_holm=p_holm,
             p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
@@ -143,9 +143,7 @@ def compare_runs(
             effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
             holds=bool(decided.p_values[at] <= ALPHA),
         )
-        for at, ((a, b), test, p_holm) in enumerate(
-            zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
-        )
+        for at, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True))
     )
     of_best = [one for one in comparisons if one.run_a == order[0]]
     verdict = Verdict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from annot.base.records import Judgement, Qrel, Ranking
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.base.templating import counted
+from annot.base.templating import counted, verb
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
 from annot.measuring.evaluation.measures import (
     Evaluation,
@@ -115,19 +115,21 @@ class _Average(NamedTuple):
         """What the units of chance are."""
         return "query" if self.papers is None else "query paper"
 
-    def unit_of(self, query_id: str) -> str:
-        return query_id if self.papers is None else self.papers[query_id]
+    @property
+    def members(self) -> list[str]:
+        """The queries of all folds."""
+        return [query_id for fold in self.folds for query_id in fold]
 
     def sizes(self) -> Array:
-        return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
+        """How many queries each paper has in each fold: shape (P, S)."""
+        return self.sums(dict.fromkeys(self.members, 1.0))
 
     def sums(self, values: Mapping[str, float]) -> Array:
         """The sum over the queries of each paper in each fold: shape (P, S)."""
-        rows = sorted({self.unit_of(query_id) for fold in self.folds for query_id in fold})
-        sums = np.zeros((len(rows), len(self.folds)))
-        for place, fold in enumerate(self.folds):
-            for query_id in fold:
-                sums[rows.index(self.unit_of(query_id)), place] += values[query_id]
+        papers, row = np.unique([(self.papers or {}).get(name, name) for name in self.members], return_inverse=True)
+        sums = np.zeros((len(papers), len(self.folds)))
+        fold = np.repeat(np.arange(len(self.folds)), [len(one) for one in self.folds])
+        np.add.at(sums, (row, fold), [values[name] for name in self.members])
         return sums
 
 
@@ -168,7 +170,7 @@ def of_runs(
         mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered)
         if not mine:
             raise InputError(
-                f"run {tag}: none of its queries is in the qrels",
+                f"run {tag}: the qrels have none of its queries",
                 faults=[f"found {', '.join(sorted(rankings)[:3])}", f"expected {', '.join(sorted(facets)[:3])}"],
             )
         known = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
@@ -184,9 +186,7 @@ def of_runs(
     for tag in runs:
         tags_of.setdefault(systems.get(tag, tag), []).append(tag)
     shown_only = {system for system, tags in tags_of.items() if not set(tags).isdisjoint(demonstrations)}
-    notes += [
-        f"{system}: trained on what it is tested on, so it is compared with nothing" for system in sorted(shown_only)
-    ]
+    notes += [f"{system}: is not compared, because it was trained on its test queries" for system in sorted(shown_only)]
     lines: list[RunMeasures] = []
     ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
@@ -204,11 +204,13 @@ def of_runs(
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
                 if not members:
-                    hint = "--average plain takes all queries" if splits else "draw folds: `annot query folds`"
-                    raise InputError(f"{facet}: no query in a development fold on record", hint=hint)
-            if average == "test" and (tested := _tested(members, folds)) != members:
-                notes += _left_out(facet, members - tested) if convention == conventions[0] else []
-                members = tested
+                    hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
+                    raise InputError(f"{facet}: no query is in a development fold on record", hint=hint)
+            if average == "test" and (untested := members - _tested(members, folds)):
+                members -= untested
+                if convention == conventions[0]:
+                    left = counted(len(untested), "query")
+                    notes.append(f"{facet}: leaves out {left} outside the test folds; `--average plain` takes all")
             whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering
@@ -219,7 +221,8 @@ def of_runs(
             for system, of in there.items():
                 line = replace(_line(convention, system, of, whole, names, level), demonstration=system in shown_only)
                 by = measures[0] if measures else PRIMARY[convention]
-                lines.append(_beside_chance(line, of, floor, whole, measure=by, level=level))
+                ahead = {query_id: value - floor[query_id][by] for query_id, value in _means(of, whole, by).items()}
+                lines.append(_beside_chance(line, whole, ahead, level=level))
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
@@ -227,15 +230,9 @@ def of_runs(
                 ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
             there = {system: of for system, of in there.items() if system not in shown_only}
             if convention == conventions[0] and len(there) > 1:
-                compared = {
-                    system: {
-                        query_id: float(np.mean([of_run[query_id][primary] for of_run in of])) for query_id in members
-                    }
-                    for system, of in there.items()
-                }
                 of_facet, verdict = compare_runs(
                     facet,
-                    {system: whole.sums(of_system) for system, of_system in compared.items()},
+                    {system: whole.sums(_means(of, whole, primary)) for system, of in there.items()},
                     whole.sizes(),
                     unit=whole.unit,
                     convention=convention,
@@ -265,53 +262,47 @@ def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]
     return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
 
 
-def _left_out(facet: str, others: Collection[str]) -> list[str]:
-    return [f"{facet}: left out: {counted(len(others), 'query')} outside the test fold; `--average plain` takes all"]
-
-
 def _average_of(
     members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
-    if average == "dev":
-        return _Average(facet, (tuple(sorted(members)),), DEV, papers)
-    folds = test_folds(splits)
-    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
+    folds, every = test_folds(splits), tuple(sorted(members))
+    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(every):
         return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, papers)
-    return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
+    return _Average(facet, (every,), DEV if average == "dev" else PLAIN, papers)
 
 
 def _line(
     convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
 ) -> RunMeasures:
     """runs: the values of each run of the system."""
-    members = {query_id for fold in average.folds for query_id in fold}
-    sizes = average.sizes()
-    mean = {
-        query_id: {name: float(np.mean([values[query_id][name] for values in runs])) for name in names}
-        for query_id in members
-    }
-    intervals = {}
-    for name in names:
-        sums = average.sums({query_id: mean[query_id][name] for query_id in members})
-        intervals[name] = ratio_interval(sums, sizes, level=level, unit=average.unit)
+    mean = {name: _means(runs, average, name) for name in names}
+    by_query = {query_id: {name: of[query_id] for name, of in mean.items()} for query_id in average.members}
     of_each = [mean_over_folds(values, average.folds) for values in runs]
-    spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
-    means = mean_over_folds(mean, average.folds)
-    return RunMeasures(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
-
-
-def _beside_chance(
-    line: RunMeasures, runs: Sequence[Values], floor: Values, average: _Average, *, measure: str, level: float
-) -> RunMeasures:
-    """The line with its difference from a random order; runs: as in `_line`."""
-    sums = average.sums(
-        {
-            query_id: float(np.mean([values[query_id][measure] for values in runs])) - floor[query_id][measure]
-            for fold in average.folds
-            for query_id in fold
-        }
+    sizes = average.sizes()
+    return RunMeasures(
+        convention=convention,
+        facet=average.facet,
+        run=run,
+        average=average.kind,
+        queries=len(average.members),
+        values=mean_over_folds(by_query, average.folds),
+        intervals={
+            name: ratio_interval(average.sums(of), sizes, level=level, unit=average.unit) for name, of in mean.items()
+        },
+        runs=len(runs),
+        spread={name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1},
     )
+
+
+def _means(runs: Sequence[Values], average: _Average, name: str) -> dict[str, float]:
+    """The measure of each query, the mean over the runs of a system."""
+    return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
+
+
+def _beside_chance(line: RunMeasures, average: _Average, ahead: Mapping[str, float], *, level: float) -> RunMeasures:
+    """The line with its difference from a random order; ahead: that of each query."""
+    sums = average.sums(ahead)
     interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
     if isinstance(interval, Interval):
         above = interval.low > 0
@@ -320,18 +311,16 @@ def _beside_chance(
     return replace(line, over_chance=interval, above_chance=above)
 
 
-def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:
-    notes = []
+def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
     if missing:
-        notes.append(f"{tag}: leaves out {missing} judged document(s)")
+        yield f"{tag}: leaves out {counted(missing, 'judged document')}"
     if unjudged:
-        notes.append(f"{tag}: {unjudged} submitted document(s) are unjudged, and count as not relevant")
+        yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        notes.append(f"{tag}: no documents for {', '.join(evaluation.not_submitted)}; they score 0")
+        yield f"{tag}: ranks no document for {', '.join(evaluation.not_submitted)}; the score there is 0"
     if evaluation.without_relevant:
-        notes.append(f"{tag}: no relevant document for {', '.join(evaluation.without_relevant)}")
+        yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
     if unknown:
-        notes.append(f"{tag}: {len(unknown)} of its queries are not in this study")
-    return notes
+        yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.base.errors import InputError, UndefinedStatistic
-from annot.base.judged import counted
+from annot.base.errors import InputError
+from annot.base.judged import counted as counting
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import clusters_of, plural
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.base.templating import counted
 from annot.measuring.forecast.hours import (
     HOUR,
     Rules,
@@ -86,10 +87,9 @@ class Together:
     """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
     disputed: Mask
     """Shape (C,): the patterns that must be settled."""
-    coefficient: Callable[[Array | Integers], float]
-    interval: Callable[[Integers, Integers], tuple[float, float]]
-    """Of such tables; `interval` takes the paper of each query by number, too, and gives both ends. Both raise
-    UndefinedStatistic."""
+    coefficient: Callable[[Array | Integers], Value]
+    interval: Callable[[Integers, Integers], Interval | Undefined]
+    """Of such tables; `interval` also takes the paper of each query by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +126,17 @@ def simulate_design(
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
     out first, since drawing puts it in again. Intervals are those of a study to come: of S simulated ones, the k-th
     lies above it with probability k / (S + 1).
-    Raises InputError for a design or tables that cannot be.
+    Raises InputError for fewer assessors than a pair needs.
     """
-    _check_design(design, together)
+    if design.assessors < design.per_pair:
+        raise InputError(
+            f"{counted(design.assessors, 'assessor')} in the design, and {design.per_pair} are needed for each pair",
+            hint="add people with `annot assessor add`, or set --assessors or --per-pair",
+        )
     pairs, level = design.queries * design.pool_size, rules.level
     asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor: dict[str, list[Judgement]] = {}
-    for judgement in counted(pilot):
+    for judgement in counting(pilot):
         by_assessor.setdefault(judgement.assessor, []).append(judgement)
     labour = labour_of(by_assessor, fence=rules.fence)
     drawn = _simulated(design, asked, labour, together, papers, simulations, rules)
@@ -233,12 +237,10 @@ def _simulated(
 
 
 def _agreement(together: Together, study: Integers, of: Integers) -> tuple[float, float]:
-    try:
-        value = together.coefficient(study)
-        low, high = together.interval(study, of)
-    except UndefinedStatistic:
+    value, interval = together.coefficient(study), together.interval(study, of)
+    if isinstance(value, Undefined) or isinstance(interval, Undefined):
         return math.nan, math.nan
-    return value, high - low
+    return value, interval.high - interval.low
 
 
 def _agreement_expected(
@@ -252,11 +254,7 @@ def _agreement_expected(
     if isinstance(together, Undefined):
         return Estimate(together, together), Estimate(together, together)
     tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
-    try:
-        value: Value = together.coefficient(tables)
-    except UndefinedStatistic as reason:
-        value = Undefined(str(reason))
-    coefficient = Estimate(value, few or _held(drawn.values, level))
+    coefficient = Estimate(together.coefficient(tables), few or _held(drawn.values, level))
     if len(together.tables) == 1:
         assert few is not None
         return coefficient, Estimate(few, few)
@@ -291,28 +289,6 @@ def _held(draws: Array, level: float) -> Interval | Undefined:
             f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
         )
     return predicted(defined, level, method="weibull")
-
-
-def _check_design(design: Design, together: Together | Undefined) -> None:
-    named = {
-        "queries": design.queries,
-        "pool size": design.pool_size,
-        "assessors per pair": design.per_pair,
-        "assessors": design.assessors,
-    }
-    faults = [f"{n} {name}, expected 1 or more" for name, n in named.items() if n < 1]
-    if not 0 <= design.repeats <= 1:
-        faults.append(f"a share of repeats of {design.repeats}, expected 0 to 1")
-    if design.assessors < design.per_pair:
-        faults.append(f"{design.assessors} assessor(s), expected at least the {design.per_pair} of one pair")
-    if isinstance(together, Together):
-        tables = together.tables
-        if tables.ndim != 2 or not len(tables) or tables.shape[1:] != together.disputed.shape:
-            faults.append(f"tables of shape {tables.shape}, expected (queries, {len(together.disputed)} patterns)")
-        elif (tables.sum(axis=1) < 1).any():
-            faults.append("a query of the pilot has no pair that was judged")
-    if faults:
-        raise InputError("the design cannot be simulated", faults=faults)
 
 
 @dataclass(frozen=True, slots=True)

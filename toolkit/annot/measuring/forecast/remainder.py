@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from annot.base.errors import InputError
 from annot.base.judged import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array
@@ -77,10 +76,8 @@ def forecast(
     assessor; who has judged and is not named there has none left. now: with a time zone. papers: the paper of each
     query, the unit of chance where several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
-    Raises InputError for a negative count, a clock without a time zone, or times that cannot be read.
     """
     latest = counted(judgements)
-    _check(latest, remaining, now)
     by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining}
     for judgement in latest:
         by_assessor.setdefault(judgement.assessor, []).append(judgement)
@@ -132,20 +129,6 @@ def _notes(
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so weekends may not be in it")
     return tuple(notes)
-
-
-def _check(latest: Sequence[Judgement], remaining: Mapping[str, int], now: datetime) -> None:
-    faults = [f"{name}: {n} pair(s) remaining, expected 0 or more" for name, n in sorted(remaining.items()) if n < 0]
-    if now.tzinfo is None:
-        faults.append(f"now = {now.isoformat()}: no time zone")
-    for judgement in latest:
-        try:
-            moment_of(judgement)
-        except ValueError:
-            where = f"{judgement.query_id} {judgement.doc_id} {judgement.assessor}"
-            faults.append(f"{where}: judged at {judgement.judged_at!r}, expected an ISO 8601 date and time")
-    if faults:
-        raise InputError(f"{len(faults)} fault(s) in what the forecast is made from", faults=faults)
 
 
 MIN_DAYS = 3

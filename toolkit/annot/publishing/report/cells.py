@@ -49,7 +49,6 @@ DETECTABLE = Quantity(1, 0, 0, 100, scale=100)
 PERCENT = Quantity(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Quantity(2, 2, -1, 1)
-PROBABILITY = Quantity(2, 2)
 DISTANCE = Quantity(2, 2, 0)
 MEAN = Quantity(2, 1)
 GRADES = Quantity(2, 2, signed=True)

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
-from annot.measuring.results import agreement_file, assessor_effect_file, evaluation_file
+from annot.measuring.results import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.document import Document, Table
 from annot.publishing.report.latex import latex
@@ -41,21 +41,19 @@ def report_files(study: Study) -> dict[str, str]:
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
-    files = dict(_measured(ws, study))
+    files = dict(_measured(study))
     made = document(study, chain=tuple(_chain(ws, files)))
     pages = {"report.md": markdown(made), "report.tex": latex(made)}
     return files | pages | {REPORT_FILE: page(made, overrides=ws.root / "templates")}
 
 
-def _measured(ws: Workspace, study: Study) -> Iterator[tuple[str, str]]:
+def _measured(study: Study) -> Iterator[tuple[str, str]]:
     """The files with the figures that stand in the report."""
-    found = [agreement_file(ws, study.agreement)]
+    yield AGREEMENT_FILE, as_text(study.agreement)
     if not isinstance(study.evaluated, Undefined):
-        found.append(evaluation_file(ws, study.evaluated))
+        yield EVALUATION_FILE, as_text(evaluation_data(study.evaluated))
     if not isinstance(study.effect, Undefined):
-        found.append(assessor_effect_file(ws, study.effect))
-    for path, content in found:
-        yield path.name, content
+        yield EFFECT_FILE, as_text(study.effect)
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

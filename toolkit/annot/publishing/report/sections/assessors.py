@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from annot.base.stats.values import Share, Undefined
+from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.drift import Drift, papers_needed
 from annot.measuring.diagnosis.overview import Diagnosed, Looked
-from annot.measuring.diagnosis.pairs import MAX_STEPS, order_of_hard
+from annot.measuring.diagnosis.pairs import order_of_hard
 from annot.publishing.report.cells import (
     COEFFICIENT,
     DISTANCE,
@@ -16,7 +16,6 @@ from annot.publishing.report.cells import (
     MEAN,
     NONE,
     PERCENT,
-    PROBABILITY,
     SECONDS,
     SHARE,
     Number,
@@ -29,9 +28,8 @@ from annot.publishing.report.tables import Column, Row, each, table
 from annot.publishing.report.words import sentence, sentences
 
 COMMAND = "annot agreement --by assessor"
-MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
-"""So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
-has all."""
+MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
+"""So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
 CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "speed": Quantity(2, 2)}
 """How a change that could have been found is printed."""
@@ -49,7 +47,7 @@ def told(looked: Looked) -> tuple[str, ...]:
 
 def method(looked: Looked) -> tuple[str, ...]:
     """What else is to know of the tables."""
-    return (*_model_told(looked.diagnosed), *_missing(looked.diagnosed))
+    return _missing(looked.diagnosed)
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -58,7 +56,7 @@ def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
     What was not asked, or not timed, has no table.
     """
     found = looked.diagnosed
-    for one in (*_grades(found), *_why(found, queries), *_model(found), *_work(looked)):
+    for one in (*_grades(found), *_why(found, queries), *_work(looked)):
         if one.rows:
             cut = _cut(MOST_ROWS, len(one.rows), "rows")
             yield replace(one, rows=one.rows[:MOST_ROWS], notes=(*one.notes, *cut))
@@ -84,20 +82,6 @@ def changes(looked: Looked) -> tuple[str, ...]:
         never=sorted({drift.assessor for drift in beyond}),
         needed=needed,
         short=any(drift.queries < needed for drift in beyond),
-    )
-
-
-def _model_told(found: Diagnosed) -> tuple[str, ...]:
-    fitted = found.dawid_skene
-    return sentences(
-        "assessors.model",
-        fitted=fitted,
-        prevalence=[(grade, Number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
-        same=_share(fitted.same),
-        baseline=Number(fitted.baseline.value, PERCENT),
-        by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
-        reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
-        steps=f"{MAX_STEPS:,}",
     )
 
 
@@ -213,39 +197,6 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     )
 
 
-def _model(found: Diagnosed) -> Iterator[Table]:
-    """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
-    fitted = found.dawid_skene
-    doubt = () if fitted.converged else sentences("assessors.provisional", steps=f"{MAX_STEPS:,}")
-    yield _table(
-        "dawid-skene",
-        [
-            (name, *row)
-            for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
-            for row in zip(found.scale, rates, strict=True)
-        ],
-        [Column("Assessor", lambda one: one[0])],
-        [
-            Column("Grade in the model", lambda one: one[1]),
-            *each(found.scale, lambda one, grade: Number(one[2][found.scale.index(grade)], PERCENT)),
-        ],
-        notes=(*_cut(MOST_PAIRS, len(fitted.errors), "assessors"), *doubt),
-    )
-    if not isinstance(fitted.same.value, Undefined):
-        cut = _cut(MOST_DEPARTURES, len(fitted.departures), "pairs")
-        yield _table(
-            "departures",
-            fitted.departures[:MOST_DEPARTURES],
-            [Column("Query", lambda one: one.query_id), Column("Document", lambda one: one.doc_id)],
-            [
-                Column("Final grade", lambda one: one.final),
-                Column("Grade in the model", lambda one: one.model),
-                Column("Probability", lambda one: Number(one.probability, PROBABILITY)),
-            ],
-            notes=(*cut, *doubt),
-        )
-
-
 def _work(looked: Looked) -> Iterator[Table]:
     """How long a pair takes, the longest run of one grade, and each assessor in both halves of the queries."""
     timed = [pace for pace in looked.paces if pace.n]
@@ -342,10 +293,6 @@ def _detectable(one: Drift) -> str:
 
 def _kind(one: Drift) -> Quantity:
     return SECONDS if one.measure == "speed" else Quantity(2, 2)
-
-
-def _share(one: Share) -> Number:
-    return measured(one, SHARE)
 
 
 def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:
