@@ -115,7 +115,7 @@ def test_a_usage_error_ends_with_2_and_a_server_that_is_down_with_3(
     annot: list[str], study: Callable[[str], Path]
 ) -> None:
     folder = study("planned")
-    wrong = subprocess.run([*annot, "pool", "show"], cwd=folder, capture_output=True, text=True)
+    wrong = subprocess.run([*annot, "pool", "add"], cwd=folder, capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     down = ["push", "--url", "http://127.0.0.1:9", "--api-key", "token"]
     refused = subprocess.run([*annot, *down], cwd=folder, capture_output=True, text=True)

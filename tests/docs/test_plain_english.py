@@ -9,7 +9,7 @@ import pytest
 from documented import CHECKOUT
 
 sys.path.insert(0, str(CHECKOUT / "benchmarks"))
-import user_texts  # noqa: E402  # it is beside the measurements
+import user_texts  # it is beside the measurements
 
 TEXTS = [text.split(": ", 1) for text in user_texts.texts(CHECKOUT)]
 PHRASES = (
