@@ -1,6 +1,6 @@
 """Pictures of the screens for these pages: `python docs/take_pictures.py demo-workspace`, after `make demo`.
 
-Takes the first pair of an assessor and the first dispute, as they look once answered, and the first screen of the report.
+Takes the first pair of an assessor and the first dispute, as they look once answered, and the report's first screen.
 Needs Chromium and playwright.
 """
 
