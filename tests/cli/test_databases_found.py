@@ -71,7 +71,7 @@ def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes
     for words in ("status", "check", "push --dry-run"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "version 1 of an earlier annot" in refused.stderr
+        assert "made by an earlier annot (version 1)" in refused.stderr
         assert not difference(before, snapshot(folder)), words
     done = annot_done("plan", folder=folder)
     (backup,) = (folder / "backups").iterdir()
@@ -98,7 +98,7 @@ def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Stu
     for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "check", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "the database has other tables: they are of an unreleased version" in refused.message()
+        assert "the database was made by an unreleased version of annot" in refused.message()
         assert "make a new study in another folder with `annot init`" in refused.message()
         assert not difference(before, snapshot(folder)), words
 

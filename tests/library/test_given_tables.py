@@ -190,7 +190,7 @@ def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
         ),
         (
             pd.concat([QRELS_FRAME, QRELS_FRAME.iloc[:1]]),
-            "qrels: row 0: q1 d1 is there twice, expected one final grade",
+            "qrels: row 0: q1 d1 occurs twice, expected one final grade",
         ),
         ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
         ("nowhere.txt", "nowhere.txt: no such file, expected one of TREC's files"),
@@ -236,7 +236,7 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
         ({"x": [RUN]}, "run: found list, expected {query: {document: number}}"),
         (
             pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"], "score": [1, 2]}),
-            "run: row 1: document 'd' is there twice for query 'q'",
+            "run: row 1: document 'd' occurs twice for query 'q'",
         ),
         (5, "run: found int, expected a TREC file, a DataFrame or a dict"),
         ("nowhere.run", "nowhere.run: no such file, expected one of TREC's files"),

@@ -136,7 +136,7 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
         if grade is None:
             faults.add("no grade; leave out the row of a pair that is not judged", place=label)
         if pair in found:
-            faults.add(f"{' '.join(pair)} is there twice, expected one final grade", place=label)
+            faults.add(f"{' '.join(pair)} occurs twice, expected one final grade", place=label)
         found[pair] = Qrel(*pair, grade or 0)
         _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
         if "query paper" in row:
@@ -200,7 +200,7 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
         if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
             faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
         elif document in of_query:
-            faults.add(f"document {document!r} is there twice for query {query!r}", place=label)
+            faults.add(f"document {document!r} occurs twice for query {query!r}", place=label)
         else:
             of_query[document] = float(score)
     if not scored and not faults.found:

@@ -211,7 +211,7 @@ def _id(value: Any) -> str:
 
 def _assessor(value: Any) -> str:
     if not _text(value):
-        raise ValueError("expected who judged")
+        raise ValueError("expected the name of an assessor")
     return _text(value)
 
 
@@ -224,7 +224,7 @@ def _grade(value: Any, *, scale: Sequence[str]) -> int | None:
     grades = {name.casefold(): grade for grade, name in enumerate(scale)}
     grade = int(number[1]) if number else grades.get(text)
     if grade is None or grade >= len(scale):
-        raise ValueError(f"expected 0 to {len(scale) - 1}, or nothing where there is none")
+        raise ValueError(f"expected 0 to {len(scale) - 1}, or an empty cell if there is none")
     return grade
 
 

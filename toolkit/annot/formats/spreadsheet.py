@@ -152,7 +152,7 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
     """The rows, in order. grades: the scale. queries: those of the study.
 
     Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
-    query, empty id and pair that is there twice.
+    query, empty id and pair that occurs twice.
     """
     faults = Faults(name)
     found: dict[tuple[str, str], GoldLine] = {}
@@ -169,7 +169,7 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
         else:
             found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
     if not found and not faults.found:
-        faults.add("no gold pair in it")
+        faults.add("found no gold pair")
     faults.raise_if_any(hint="columns query_id, doc_id, grade and why; `annot train gold` without a file draws some")
     return tuple(found.values())
 
@@ -202,7 +202,7 @@ def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
             faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
         found[row[:3]] = row
     if not found and not faults.found:
-        faults.add("no pair in it")
+        faults.add("found no pair")
     faults.raise_if_any(hint=f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair")
     return tuple(found.values())
 
@@ -283,7 +283,7 @@ def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping
         if kind and kind not in kinds:
             faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
         if (query_id, doc_id) in found:
-            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=line)
+            faults.add(f"document {doc_id!r} occurs twice for query {query_id!r}", line=line)
         if kind or note:
             found[query_id, doc_id] = kind, note
     faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")

@@ -82,5 +82,5 @@ def _insert(session: Session, labels: Iterable[FacetLabels]) -> None:
 def _joined(one: FacetLabels) -> str:
     for label in one.labels:
         if not label or "," in label:
-            raise InputError(f"paper {one.paper_id}: {label!r} is no sentence label")
+            raise InputError(f"paper {one.paper_id}: {label!r} is not a sentence label")
     return ",".join(one.labels)

@@ -72,7 +72,7 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
         if length != recorded:
             yield f"{name}: found {length} rows, {recorded} were recorded"
         elif before != last:
-            yield f"{name}: its last row is not the one that was recorded last"
+            yield f"{name}: its last row is not the last one that was recorded"
 
 
 def _link(before: str, row: Mapping[str, Any]) -> str:

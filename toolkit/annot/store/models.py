@@ -327,7 +327,7 @@ def refuse_judged(
         standing.update(key for key in map(tuple, found) if key in leaving)
     if standing:
         raise InputError(
-            f"{len(standing)} judged {what}; {standing.total()} judgement(s) stand on them",
+            f"{len(standing)} judged {what}; they have {standing.total()} judgement(s)",
             faults=[f"{' '.join(key[:3])}: {count} judgement(s)" for key, count in sorted(standing.items())],
             hint=hint,
         )

@@ -49,7 +49,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         for query_id, paper_id, doc_id in session.connection().execute(_pooled_pairs())
         if (paper_id, doc_id) not in staying
     }
-    hint = "`annot pool` without options draws the pools on record again; --frozen takes the rankings on record, too"
+    hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
     refuse_judged(
         session,
         [JUDGEMENT_TABLE, ADJUDICATION_TABLE],

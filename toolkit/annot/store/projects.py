@@ -114,7 +114,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
-            f"project {project}: {len(shared)} task(s) would stand for several pairs",
+            f"project {project}: {len(shared)} task(s) would belong to several pairs",
             faults=[
                 f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
                 for remote_id, several in shared.items()
@@ -180,7 +180,7 @@ def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, h
     sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
     if sent:
         raise InputError(
-            f"{len(sent)} {what}, but people have them as tasks",
+            f"{len(sent)} {what}, but they have been sent to people",
             faults=[f"{' '.join(pair)}: sent" for pair in sent],
             hint=hint,
         )

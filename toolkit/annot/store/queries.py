@@ -62,11 +62,11 @@ def remove_query(session: Session, query_id: str) -> None:
 
     Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
     """
-    _refuse(session, [query_id], _JUDGED, "would go")
+    _refuse(session, [query_id], _JUDGED, "would be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
-    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "would go", hint=withdraw)
+    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "would be removed", hint=withdraw)
     others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
-    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "would go")
+    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "would be removed")
     delete_where(session, QUERY_TABLE, "query_id", [query_id])
 
 
@@ -86,7 +86,7 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     }
     removed = [] if keep_others else [query_id for query_id in standing if query_id not in given]
     changed = [query for query_id, query in given.items() if standing.get(query_id, query) != query]
-    _refuse(session, removed, _IN_USE, "would go")
+    _refuse(session, removed, _IN_USE, "would be removed")
     reworded = [one.query_id for one in changed if replace(standing[one.query_id], paper_type=one.paper_type) != one]
     _refuse(session, reworded, _JUDGED, "would change")
     delete_where(session, QUERY_TABLE, "query_id", removed)
@@ -117,7 +117,7 @@ def _refuse(
     if total:
         what = ", ".join(f"{count} {words}" for words, count in total.items())
         raise InputError(
-            f"{len(by_query)} query(ies) {verb}, but {what} stand on them",
+            f"{len(by_query)} query(ies) {verb}, but they have {what}",
             faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
             hint=hint,
         )

@@ -125,8 +125,8 @@ def make_triggers(connection: Connection) -> None:
 
 def _unreleased() -> StoreError:
     return StoreError(
-        "the database has other tables: they are of an unreleased version",
-        hint="go on with the version that made it, or make a new study in another folder with `annot init`",
+        "the database was made by an unreleased version of annot",
+        hint="continue with the version that made it, or make a new study in another folder with `annot init`",
     )
 
 

@@ -127,7 +127,7 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:
         raise InputError(
-            f"{len(changed)} gold pair(s) that were sent to assessors would change or go",
+            f"{len(changed)} gold pair(s) that were sent to assessors would change or be removed",
             faults=[
                 f"{one.query_id} {one.doc_id}: grade {one.grade} on record, found {now}"
                 for one, now in zip(changed, found, strict=True)
