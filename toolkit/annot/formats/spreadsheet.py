@@ -143,9 +143,12 @@ class GoldLine(NamedTuple):
 
 def write_gold(rows: Iterable[GoldLine]) -> str:
     """The table, with tabs between cells."""
-    lines = ["\t".join(GOLD_COLUMNS)]
-    lines += ["\t".join(guarded(" ".join(str(cell).split())) for cell in row) for row in rows]
-    return "".join(f"{line}\n" for line in lines)
+    return _with_tabs([GOLD_COLUMNS, *rows])
+
+
+def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
+    """Rows with tabs between cells; white space in a cell becomes one space."""
+    return "".join("\t".join(guarded(" ".join(str(cell).split())) for cell in row) + "\n" for row in rows)
 
 
 def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[GoldLine, ...]:
@@ -212,12 +215,8 @@ PLACE_COLUMNS = ("paper_id", "where")
 
 def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
     """The table to fill in, with the title of each paper beside it; `where` of those that are known stays."""
-    rows = [("paper_id", "where", "title")]
-    rows += [
-        (guarded(paper_id), guarded(where.get(paper_id, "")), guarded(" ".join(title.split())))
-        for paper_id, title in sorted(titles.items())
-    ]
-    return "".join("\t".join(row) + "\n" for row in rows)
+    rows = ((paper_id, where.get(paper_id, ""), title) for paper_id, title in sorted(titles.items()))
+    return _with_tabs([(*PLACE_COLUMNS, "title"), *rows])
 
 
 def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -> dict[str, str]:

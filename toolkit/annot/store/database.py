@@ -181,23 +181,19 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     if create:
-        _make_private(path)
+        # For its owner alone; SQLite gives its log and index the same rights.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     if not readable_only and (create or path.stat().st_size > 0):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
 
 
-def _make_private(path: Path) -> None:
-    """Make the file where it is not there, for its owner alone; SQLite gives its log and index the same rights."""
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-
-
 def _address_for_reading(path: Path) -> str:
     """The file's address for SQLite where nothing can be written beside it.
 
-    What a reader needs beside a file with a write-ahead log is there while somebody else writes, or was killed. Where
-    it is not, the file is all there is and does not change: `immutable` tells SQLite to do without.
+    What a reader needs beside a file with a write-ahead log is there while another process writes, or was killed. If it
+    is not, the file is all there is and does not change: `immutable` lets SQLite do without.
     """
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     if log.exists() and log.stat().st_size > 0:
