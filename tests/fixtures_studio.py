@@ -26,8 +26,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload, ProjectSpec
 from needs import unavailable
 
-REFUSED_HOST = "127.0.0.2"
-"""An address of this machine that the tests' server does not call."""
 CLOSE_WAIT = "08"
 """As Linux writes the state of a connection that only the other side has closed."""
 GUARD = 600.0
@@ -167,8 +165,6 @@ def studio() -> Iterator[Studio]:
     if template.is_dir():
         shutil.copytree(template, folder, dirs_exist_ok=True)
     environment = {**os.environ, installing.ENVIRONMENT_VARIABLE: str(program.parent.parent)}
-    # Webhooks may call this machine, but for one address, as none of it may otherwise be called.
-    environment |= {"USE_DEFAULT_BANNED_SUBNETS": "false", "USER_ADDITIONAL_BANNED_SUBNETS": f"{REFUSED_HOST}/32"}
     try:
         running = server.up(folder, environ=environment, port=None, say=print)
         if not template.is_dir():

@@ -16,16 +16,9 @@ class FreePorts:
 
     def port(self) -> int:
         """A port on the loopback device that is the test's own until its end."""
-        return self._bound("127.0.0.1")
-
-    def address(self, host: str = "127.0.0.1") -> str:
-        """`HOST:PORT`, as `port` gives it."""
-        return f"{host}:{self._bound(host)}"
-
-    def _bound(self, host: str) -> int:
         own = self._held.enter_context(socket.socket())
         own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        own.bind((host, 0))
+        own.bind(("127.0.0.1", 0))
         port: int = own.getsockname()[1]
         return port
 

@@ -80,7 +80,7 @@ def judged_study(
         with store.begin() as session:
             known = read_queries(session)
             put_queries(session, [replace(query, paper_type=types[query.paper_id]) for query in known])
-        for name, text in packaged.frozen_rankings().items():
+        for name, text in packaged.frozen("rankings").items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")
         pool.build(
@@ -98,10 +98,10 @@ def judged_study(
         _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
-    for name, text in packaged.frozen_runs().items():
+    for name, text in packaged.frozen("runs").items():
         if name.endswith(".json"):
             record = json.loads(text)
-            lines = packaged.frozen_runs()[f"{record['tag']}.run"].splitlines()
+            lines = packaged.frozen("runs")[f"{record['tag']}.run"].splitlines()
             runs.adopt(ws, record["tag"], read_run(lines, name=name).rankings, facts=record["settings"])
     qrels.write(ws, partial=False)
     return ws

@@ -60,7 +60,7 @@ def queried(folder: Path) -> None:
 
 def pooled(folder: Path) -> None:
     (folder / "pools" / "rankings").mkdir(parents=True)
-    for name, text in packaged.frozen_rankings().items():
+    for name, text in packaged.frozen("rankings").items():
         (folder / "pools" / "rankings" / name).write_text(text, encoding="utf-8")
     annot_done("pool", "--frozen", folder=folder)
 

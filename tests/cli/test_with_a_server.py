@@ -19,7 +19,7 @@ TALKING = (
     "push adjudication",
     "pull adjudication",
     "pull training",
-    "pull substudy --view abstract",
+    "pull substudy",
     "pull --watch",
     "assessor add a9 --account a9@example.org",
 )

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from annot.labelstudio.gateway import PROJECT_SETTINGS
-from fixtures_studio import GUARD, REFUSED_HOST, Studio
+from fixtures_studio import GUARD, Studio
 from studio_in_memory import StudioInMemory
 
 SCREEN = (
@@ -281,37 +281,6 @@ CONTRACT = (
     Asked("DELETE", "/api/tasks/{first}/", 204),
     Asked("DELETE", "/api/tasks/{first}/", 404, REFUSAL),
     Asked("GET", "/api/predictions/", 200, (), {"#": 3}, params={"project": "{project}"}),
-    # -- webhooks
-    Asked(
-        "POST",
-        "/api/webhooks/",
-        403,
-        REFUSAL,
-        body={
-            "project": "{project}",
-            "url": f"http://{REFUSED_HOST}:1/x",
-            "send_payload": False,
-            "send_for_all_actions": False,
-            "actions": ["ANNOTATION_CREATED"],
-        },
-    ),
-    Asked(
-        "POST",
-        "/api/webhooks/",
-        201,
-        ("id", "url"),
-        body={
-            "project": "{project}",
-            "url": "http://127.0.0.1:1/x",
-            "send_payload": False,
-            "send_for_all_actions": False,
-            "actions": ["ANNOTATION_CREATED"],
-        },
-        kept={"hook": "id"},
-    ),
-    Asked("GET", "/api/webhooks/", 200, ("0.id", "0.url")),
-    Asked("DELETE", "/api/webhooks/{hook}/", 204),
-    Asked("DELETE", "/api/webhooks/{hook}/", 404, REFUSAL),
     # -- a project that is changed, and goes
     Asked(
         "PATCH",

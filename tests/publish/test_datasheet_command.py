@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -188,8 +189,11 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
 
 
 def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
-    assert unanswered(parse_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
+    assert unanswered(parse_answers(packaged.read("datasheet.toml"), name="datasheet.toml")) == ()
     terms, missing = terms_of(
-        CollectionSettings(**packaged.settings()["collection"]), with_text=None, licence=None, published=None
+        CollectionSettings(**tomllib.loads(packaged.read("settings.toml"))["collection"]),
+        with_text=None,
+        licence=None,
+        published=None,
     )
     assert (terms.with_text, missing) == (True, ())

@@ -54,14 +54,14 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     substudy.draw(ws, assessor="j1", queries=1, candidates=2, dry_run=False)
     push.push(ws, round="substudy", wishes=Wishes(view="abstract"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-abstract")
-    pull.pull(ws, round="substudy", wishes=Wishes(view="abstract"), advance=quietly)
+    pull.pull(ws, round="substudy", advance=quietly)
     table = study.folder / "substudy" / "full-texts.tsv"
     papers = [line.partition("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     rows = ["paper_id\twhere", *(f"{paper}\tshelf {at}" for at, paper in enumerate(papers))]
     table.write_text("\n".join(rows), encoding="utf-8")
     push.push(ws, round="substudy", wishes=Wishes(view="full"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-full")
-    pull.pull(ws, round="substudy", wishes=Wishes(view="full"), advance=quietly)
+    pull.pull(ws, round="substudy", advance=quietly)
     assert len(study.on_server("a3", "train-feedback")) == 4
     assert found(study) == {}
     # Another account, as the lead says, in the middle of the training.

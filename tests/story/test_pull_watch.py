@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.judging.exchange import hints
-from annot.judging.exchange.hints import listening
-from annot.labelstudio.gateway import ANSWERED, Gateway
+from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import pull, push
 from annot.steps.pull import watch
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.revisions import GONE
-from fixtures_studio import GUARD, REFUSED_HOST, Studio
-from free_ports import FreePorts
+from fixtures_studio import Studio
 from studies import Study, make_study, quietly
 
 pytestmark = pytest.mark.studio
@@ -201,79 +196,3 @@ def test_a_pull_that_breaks_off_loses_nothing(study: Study, monkeypatch: pytest.
     assert news(shown) == [[("a2", 1, 0)]]
     assert shown[0].open == sum(map(len, plan.values())) - 2
     assert_a_full_pull_finds_nothing_new(study)
-
-
-# -- the server's word -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Filled when a wait ended by a hint."""
-    waits: list[float] = []
-    monkeypatch.setattr(hints, "time", SimpleNamespace(sleep=waits.append))
-    return waits
-
-
-def test_an_answer_ends_the_wait(study: Study, woken: list[float], free_ports: FreePorts) -> None:
-    ws, pair = study.workspace, study.planned()["a1"][0]
-    with study.studio.gateway() as gateway:
-        others = gateway.webhooks()
-        with listening(ws, free_ports.address()) as wait:
-            ids = study.judge("a1", {pair: 1})
-            wait(GUARD)
-            assert len(woken) == 1
-            with study.as_person("a1") as person:
-                person.change_annotation(ids[pair], rating("2"))
-            wait(GUARD)
-            with study.as_person("a1") as person:
-                person.delete_annotation(ids[pair])
-            wait(GUARD)
-            assert len(woken) == 3
-            wait(0.01)
-            assert len(woken) == 3, "once for each"
-            assert len(gateway.webhooks()) == len(others) + 2
-        assert gateway.webhooks() == others
-
-
-def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[float], free_ports: FreePorts) -> None:
-    address = free_ports.address()
-    with (
-        study.studio.gateway() as gateway,
-        listening(study.workspace, address) as wait,
-        httpx.Client(trust_env=False, timeout=GUARD) as caller,
-    ):
-        (called,) = {url for url in gateway.webhooks().values() if f"//{address}/" in url}
-        wrong = called[:-1] + ("A" if called[-1] != "A" else "B")
-        assert caller.post(wrong, json={"action": ANSWERED[0]}).status_code == 404
-        assert caller.get(called).status_code == 501
-        wait(0.01)
-        assert woken == []
-        assert caller.post(called, content=b"x" * 100_000).status_code == 204
-        wait(GUARD)
-        assert len(woken) == 1
-
-
-def test_what_an_earlier_run_left_is_deleted_and_another_studys_stays(
-    study: Study, tmp_path: Path, free_ports: FreePorts
-) -> None:
-    another = study.copy(tmp_path / "another", f"{study.name}-2")
-    with study.studio.gateway() as gateway, listening(another.workspace, free_ports.address()):
-        before = gateway.webhooks()
-        with listening(study.workspace, free_ports.address()):
-            (ours,) = set(gateway.webhooks().values()) - set(before.values())
-            stale = gateway.add_webhook(
-                study.projects()["a1"][0], f"{ours.rpartition('/')[0]}/of-a-run-that-was-killed"
-            )
-        assert stale in gateway.webhooks()
-        with listening(study.workspace, free_ports.address()):
-            assert stale not in gateway.webhooks()
-        assert gateway.webhooks() == before
-
-
-def test_a_server_that_refuses_to_call_the_address_is_told(study: Study, free_ports: FreePorts) -> None:
-    with (
-        pytest.raises(StudioError, match=r"\(403\)") as caught,
-        listening(study.workspace, free_ports.address(REFUSED_HOST)),
-    ):
-        pass
-    assert "USE_DEFAULT_BANNED_SUBNETS" in (caught.value.hint or "")

@@ -27,8 +27,8 @@ def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, 
 
 
 def fetch(study: Study, view: str) -> list[tuple[int, int, int, int]]:
-    pulled = pull.pull(study.workspace, round="substudy", wishes=Wishes(view=view), advance=quietly)
-    return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors]
+    pulled = pull.pull(study.workspace, round="substudy", advance=quietly)
+    return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors if view in one.part]
 
 
 def asked(study: Study, view: str) -> list[Pair]:

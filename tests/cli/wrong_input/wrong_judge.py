@@ -306,12 +306,8 @@ WRONG: dict[str, Wrong] = {
         "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
-    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every and --hook need --watch",), "planned"),
+    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every needs --watch",), "planned"),
     "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
-    "pull: no place to listen": Wrong("pull", "--watch --hook lead", ("'lead'", "expected HOST:PORT"), "planned"),
-    "pull: another machine's address": Wrong(
-        "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
-    ),
     "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
     "train gold: rows that cannot be used": Wrong(
@@ -397,7 +393,6 @@ WRONG: dict[str, Wrong] = {
         "push", "substudy --view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
     ),
     "push substudy: unknown view": Wrong("push", "substudy --view fulll", ("did you mean 'full'?",), "settled"),
-    "pull substudy: unknown view": Wrong("pull", "substudy --view both", ("view 'both': not known",), "settled"),
     "push labels: an unknown person": Wrong(
         "push", " ".join(["labels", "--assessor", "a7", *DOWN]), ("assessor 'a7': not known",), "planned"
     ),
@@ -424,7 +419,7 @@ WRONG: dict[str, Wrong] = {
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
     ),
     "pull: an option of one round": Wrong(
-        "pull", "--view full", ("--view is not for `annot pull`", "`annot pull substudy`"), "planned"
+        "pull", "--dry-run", ("--dry-run is not for `annot pull`", "`annot pull labels`"), "planned"
     ),
     "pull: an option of another round": Wrong(
         "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"

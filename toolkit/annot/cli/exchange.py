@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 BETWEEN_BACKUPS = timedelta(minutes=10)
 ROUNDS = "judging, adjudication, training, substudy or labels."
-ViewOption = Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")]
 
 
 @command("push", server=True)
@@ -50,7 +49,7 @@ def push(
         list[str] | None,
         option("Of training: only this person. Of labels: who corrects them. May be repeated.", shown="all who assess"),
     ] = None,
-    view: ViewOption = None,
+    view: Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")] = None,
     texts: Annotated[
         Path | None,
         option("Of substudy: a table with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
@@ -82,18 +81,11 @@ def push(
 def pull(
     ws: "Workspace",
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
-    view: ViewOption = None,
     accept_deletions: AcceptDeletionsOption = False,
     watch: Annotated[
         bool, flag("--watch", "Pull judging and adjudication again and again, until all is judged or Ctrl-C.")
     ] = False,
     every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
-    hook: Annotated[
-        str | None,
-        option(
-            "With --watch: pull as soon as the server calls this address of this machine, too.", metavar="HOST:PORT"
-        ),
-    ] = None,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,
 ) -> Output | None:
@@ -111,16 +103,16 @@ def pull(
     if watch:
         if accept_deletions:
             raise InputError("--accept-deletions is for one pull, whose list you have seen: leave --watch out")
-        if round is not None or view is not None or dry_run:
-            raise InputError("--watch is for judging and adjudication together: leave round, --view and --dry-run out")
-        _watch(ws.replaced("watch", every=every), hook=hook, as_json=as_json)
+        if round is not None or dry_run:
+            raise InputError("--watch is for judging and adjudication together: leave round and --dry-run out")
+        _watch(ws.replaced("watch", every=every), as_json=as_json)
         return None
-    if every is not None or hook is not None:
-        raise InputError("--every and --hook need --watch")
-    wishes = Wishes(accept_deletions=accept_deletions, view=view, dry_run=dry_run)
+    if every is not None:
+        raise InputError("--every needs --watch")
+    wishes = Wishes(accept_deletions=accept_deletions, dry_run=dry_run)
     with progress("reading answers") as advance:
         pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
-    command_line = " ".join(filter(None, ["annot pull", round, view and f"--view {view}"]))
+    command_line = f"annot pull {round or ''}".rstrip()
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda one: one.exit_code, default=None)
     notes = (*pulled.notes, *(one.message for one in findings if one is not worst))
@@ -170,8 +162,7 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
 
 
-def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
-    from annot.judging.exchange.hints import listening
+def _watch(ws: "Workspace", *, as_json: bool) -> None:
     from annot.steps import pull as step
 
     every = ws.settings.watch.every
@@ -215,8 +206,7 @@ def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
             page.finish()
 
     try:
-        with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
-            step.watch(pull, every=every, wait=wait, show=show, tell=say, after=after)
+        step.watch(pull, every=every, wait=time.sleep, show=show, tell=say, after=after)
     except KeyboardInterrupt:
         finish()
         say("stopped watching; what was pulled is kept")

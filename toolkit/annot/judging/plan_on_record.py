@@ -13,9 +13,10 @@ from annot.base.errors import MissingInput
 from annot.base.records import Assignment
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.store import people, pools, projects, runs
+from annot.judging.stage import Stage
+from annot.store import adjudications, people, projects, runs
 from annot.store.database import open_store
-from annot.study.outcome import answered_of
+from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
@@ -70,6 +71,18 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
     write_manifest(manifest, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
 
 
+def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
+    """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
+    found: dict[Pair, set[str]] = {}
+    for one in adjudications.read_adjudications(session):
+        if not one.flags:
+            found.setdefault(one.pair, set()).add(one.adjudicator)
+    for project in projects.read_projects(session, round="adjudicate"):
+        for asked in projects.read_tasks(session, project.project):
+            found.setdefault(asked.pair, set()).add(project.assessor)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
     """What was found of the plan."""
@@ -87,41 +100,34 @@ class PlanCheck:
 
 def check(ws: Workspace) -> PlanCheck:
     """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
-    # The rounds draw on the plan: at the top, the two modules would wait for each other.
-    from annot.judging.rounds.adjudication import adjudicators_of
-
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        documents = pools.documents_by_query(session)
-        everyone = people.read_assessors(session)
-        answered = answered_of(session)
+        stage = Stage(session, ws)
         settling = adjudicators_of(session)
-        sent = projects.read_sent(session)
         imported = runs.judgements_imported(session)
     faults = faults_of(
         plan,
-        documents=documents,
+        documents=stage.documents,
         per_pair=recorded.per_pair,
-        left={person.assessor for person in everyone if person.left_on is not None},
-        answered=answered,
+        left={person.assessor for person in stage.everyone if person.left_on is not None},
+        answered=stage.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
     planned = {one.pair for one in plan}
-    have = {(one.assessor, one.asked) for one in plan}
     return PlanCheck(
         pairs=len(planned),
         assignments=len(plan),
         sha256=recorded.sha256,
         overlaps=overlaps(plan, sorted({one.assessor for one in plan})),
-        unplanned=sum((query_id, doc_id) not in planned for query_id in documents for doc_id in documents[query_id]),
-        to_withdraw=sum(
-            (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
+        unplanned=sum(
+            (query_id, doc_id) not in planned for query_id, docs in stage.documents.items() for doc_id in docs
         ),
+        to_withdraw=stage.to_withdraw,
         faults=(*faults, *in_file),
     )
 

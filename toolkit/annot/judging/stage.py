@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Assessor, Assignment, Query, Source
+from annot.base.records import Asked, Source
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
@@ -19,63 +18,8 @@ from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
 from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import Outcome, outcome_of
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The records, from one look at the store."""
-
-    labelled: int
-    """Papers with sentence labels."""
-    queries: tuple[Query, ...]
-    documents: dict[str, tuple[str, ...]]
-    """Of each query's pool."""
-    everyone: tuple[Assessor, ...]
-    plan: tuple[Assignment, ...]
-    sent: dict[str, set[Asked]]
-    """What people were sent to judge, without hidden gold."""
-    outcome: Outcome
-    guidelines_changed: tuple[str, ...]
-    """Facets whose guidelines are no longer those that were sent."""
-
-    @property
-    def answered(self) -> set[tuple[str, Asked]]:
-        """Every answer that counts, planned or not."""
-        return {(one.assessor, one.asked) for one in self.outcome.everything if one.counts}
-
-    @property
-    def to_withdraw(self) -> int:
-        """Unanswered tasks of people who do not have the pairs any more."""
-        have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
-        have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
-
-    @property
-    def unassigned(self) -> tuple[Pair, ...]:
-        """Pairs that lack an assessor, since somebody left; not those that count all the same."""
-        wanted = self.outcome.per_pair or 0
-        return tuple(
-            pair
-            for pair, names in self.outcome.planned.items()
-            if len(names) < wanted and pair not in self.outcome.accepted
-        )
-
-
-def stage_of(session: Session, ws: Workspace) -> Stage:
-    """The stage as this transaction sees it."""
-    return Stage(
-        labelled=sum(facet_labels.count_by_origin(session).values()),
-        queries=read_queries(session),
-        documents=pools.documents_by_query(session),
-        everyone=people.read_assessors(session),
-        plan=people.read_assignments(session),
-        sent=projects.read_sent(session),
-        outcome=outcome_of(session, ws.settings),
-        guidelines_changed=tuple(changed(ws, ws.settings.facets, read_guidelines(session))),
-    )
-
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -92,53 +36,78 @@ PRODUCTS = {
 def next_of(ws: Workspace) -> Next:
     """What is next in the study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        return next_step(facts_of(session, ws, stage_of(session, ws)))
+        return next_step(Stage(session, ws).facts())
 
 
-def facts_of(session: Session, ws: Workspace, stage: Stage) -> Facts:
-    """The facts of a study at this stage."""
-    return _Gathering(session, ws, stage).facts()
+class Stage:
+    """The records of a study as one transaction sees them."""
 
-
-class _Gathering:
-    def __init__(self, session: Session, ws: Workspace, stage: Stage) -> None:
-        self.session, self.ws, self.stage = session, ws, stage
-        self.outcome, self.answered = stage.outcome, stage.answered
+    def __init__(self, session: Session, ws: Workspace) -> None:
+        self.session, self.ws = session, ws
+        self.labelled = sum(facet_labels.count_by_origin(session).values())
+        """Papers with sentence labels."""
+        self.queries = read_queries(session)
+        self.documents = pools.documents_by_query(session)
+        """The papers of each query's pool."""
+        self.everyone = people.read_assessors(session)
+        self.plan = people.read_assignments(session)
+        self.sent = projects.read_sent(session)
+        """What each person was sent to judge, without hidden gold."""
+        self.outcome = outcome_of(session, ws.settings)
+        self.answered = {(one.assessor, one.asked) for one in self.outcome.everything if one.counts}
+        """Every answer that counts, planned or not."""
+        self.guidelines_changed = tuple(changed(ws, ws.settings.facets, read_guidelines(session)))
+        """Facets whose guidelines have changed since they were sent."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
-        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+        imported = runs.judgements_imported(session)
         gone = self._imported() if imported else set()
-        present = [one for one in stage.everyone if one.left_on is None and one.assessor not in gone]
+        present = [one for one in self.everyone if one.left_on is None and one.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
         self.adjudicators = {one.assessor for one in present if one.adjudicator}
         self.elsewhere = imported and not present
 
+    @property
+    def to_withdraw(self) -> int:
+        """Unanswered tasks on the server of people who no longer have the pairs."""
+        have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
+        have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
+        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+
+    @property
+    def unassigned(self) -> tuple[Pair, ...]:
+        """Pairs that lack an assessor because a person left, without those that count with fewer judgements."""
+        wanted, accepted = self.outcome.per_pair or 0, self.outcome.accepted
+        return tuple(
+            pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
+        )
+
     def facts(self) -> Facts:
-        """All of them."""
-        stage, outcome, papers = self.stage, self.outcome, self.ws.has_corpus
+        """What the next step depends on."""
+        outcome, papers = self.outcome, self.ws.has_corpus
         planned = {query_id for query_id, _ in outcome.planned}
-        pooled = {query.query_id for query in stage.queries if query.query_id in stage.documents}
+        pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         sent = projects.was_sent(self.session)
         short = set(outcome.short)
         found = Facts(
             papers=papers,
-            unlabelled=papers and (not stage.labelled or ("facets" in self.made and not self._current("facets"))),
+            unlabelled=papers and (not self.labelled or ("facets" in self.made and not self._current("facets"))),
             sheet=self.ws.sheet.is_file(),
-            queries=len(stage.queries),
+            queries=len(self.queries),
             pooled=len(pooled),
-            redraw=not stage.plan and "pool" in self.made and not self._current("pool"),
+            redraw=not self.plan and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
             seats=0 if planned or self.elsewhere else max(0, self.ws.settings.judging.per_pair - len(self.judges)),
             elsewhere=self.elsewhere,
             sent=sent,
             planned=len(outcome.planned),
             growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
-            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in stage.unassigned),
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
             batch=len(pooled - planned),
-            guidelines_changed=stage.guidelines_changed,
+            guidelines_changed=self.guidelines_changed,
             missing=len(set(outcome.incomplete) - short),
-            vacant=sum(pair in short for pair in stage.unassigned),
+            vacant=sum(pair in short for pair in self.unassigned),
             open=len(outcome.open),
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
@@ -163,8 +132,8 @@ class _Gathering:
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
         known = self.outcome.planned
-        for query_id in sorted(planned & self.stage.documents.keys()):
-            yield from ((query_id, doc) for doc in self.stage.documents[query_id] if (query_id, doc) not in known)
+        for query_id in sorted(planned & self.documents.keys()):
+            yield from ((query_id, doc) for doc in self.documents[query_id] if (query_id, doc) not in known)
         wanted, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
         if drawn is not None and drawn < wanted <= len(self.judges):
             yield from known
@@ -191,7 +160,7 @@ class _Gathering:
                 done.setdefault(answer.record.assessor, set()).add(answer.record.pair)
         known = trials.read_trials(self.session)
         to_train, training = [], []
-        for name in sorted(name for name in self.judges if not self.stage.sent.get(name)):
+        for name in sorted(name for name in self.judges if not self.sent.get(name)):
             own, answered = sent.get(name, set()), done.get(name, set())
             shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
             if own - answered:
@@ -209,19 +178,19 @@ class _Gathering:
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
         asked_of: dict[str, set[Asked]] = {name: set(hidden.get(name, ())) for name in self.judges}
-        given = [(one.assessor, one.asked) for one in self.stage.plan]
+        given = [(one.assessor, one.asked) for one in self.plan]
         given += [(one.assessor, one.asked) for one in self.outcome.returned]
         for name, asked in given:
             asked_of.get(name, set()).add(asked)
         for name, own in asked_of.items():
             left = {one for one in own if (name, one) not in answered}
-            there = left & (self.stage.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
+            there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
         # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
         pushed = self._current("push")
         restyled = to_judge and not pushed and self._restyled("push")
-        waiting = sum(unsent.values()) + self.stage.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        waiting = sum(unsent.values()) + self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
         return {
             "to_send": 0 if pushed else waiting,
             "signing_up": tuple(sorted(unsent)) if pushed else (),
@@ -318,7 +287,7 @@ class _Gathering:
     def _old_runs(self) -> Iterator[str]:
         """The runs of our own systems; those of others are brought in again by whoever has them."""
         there = {path.name for path in self.ws.runs.glob("*.run")}
-        for run in runs.read_runs(self.session) if self.stage.documents else ():
+        for run in runs.read_runs(self.session) if self.documents else ():
             holds = f"{run.tag}.run" in there and self._current(f"run/{run.tag}")
             if run.kind == Source.BASELINE and not holds:
                 yield run.tag

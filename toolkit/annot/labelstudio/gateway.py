@@ -37,8 +37,6 @@ PROJECT_SETTINGS = {
 """What every project of ours is set to, whoever it is for."""
 WRITTEN = ("label_config", "title", "expert_instruction")
 """What else of a project people see: its screen, its name, and its instructions."""
-ANSWERED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
-"""What the server calls a change of the answers."""
 
 
 class Gateway(Door):
@@ -133,26 +131,6 @@ class Gateway(Door):
             if len(tasks) < (counted := integer(project.task_number)):
                 raise refusals.short(url=self.url, doing=doing, expected=counted, found=len(tasks), what="tasks")
             return {"project": json.loads(project.model_dump_json()), "tasks": tasks}
-
-    # -- webhooks ------------------------------------------------------------------------------------------------------
-
-    def webhooks(self) -> dict[int, str]:
-        """The addresses that the server calls when something happened, by id."""
-        with self._asking("listing the webhooks"):
-            return {integer(hook.id): str(hook.url) for hook in self._client.webhooks.list(request_options=READ)}
-
-    def add_webhook(self, project_id: int, address: str) -> int:
-        """Have the server call this address, and say no more than what kind of thing happened, when answers change."""
-        with self._asking(f"adding a webhook to project {project_id}"):
-            made = self._client.webhooks.create(
-                project=project_id, url=address, send_payload=False, send_for_all_actions=False, actions=ANSWERED
-            )
-            return integer(made.id)
-
-    def delete_webhook(self, webhook_id: int) -> None:
-        """Delete the webhook; one that is gone already is fine."""
-        with self._deleting("a webhook"):
-            self._client.webhooks.delete(webhook_id)
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
-from annot.judging.plan_on_record import plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import PlanHandedOn, hand_on
-from annot.judging.rounds.adjudication import adjudicators_of
 from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects

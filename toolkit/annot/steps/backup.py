@@ -106,7 +106,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        pull = PARTS[project.round].push.replace("push", "pull")
+        pull = PARTS[project.round].pull
         notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
 
 

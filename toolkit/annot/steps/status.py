@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annot.judging.next_step import next_step
-from annot.judging.stage import facts_of, stage_of
+from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
@@ -115,8 +115,8 @@ ADJUDICATION = Columns[QuerySettled](
 def status(ws: Workspace) -> Status:
     """Count what is there."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        stage = stage_of(session, ws)
-        coming = next_step(facts_of(session, ws, stage))
+        stage = Stage(session, ws)
+        coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
     outcome = stage.outcome
     assigned = Counter(planned.assessor for planned in stage.plan)

@@ -10,7 +10,7 @@ from pathlib import Path
 from annot.base.errors import InputError, MissingInput
 from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
-from annot.judging.rounds.adjudication import adjudicators_of
+from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
     FIGURES,
     HIDDEN,

@@ -109,8 +109,7 @@ def pull_round(
     ws: Workspace, store: Store, round: Round, wishes: Wishes, *, advance: Advance, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Record each project of the round, server by server."""
-    parts = round.parts_wanted(wishes)
-    wanted = {part.stored for part in parts}
+    wanted = {part.stored for part in round.parts}
     with store.read() as session:
         sent = [project for project in projects.read_projects(session) if project.round in wanted]
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
@@ -121,7 +120,7 @@ def pull_round(
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
         for collected in collect(
-            ws, store, gateway, parts=parts, hint=round.hint, advance=advance, seen=seen, keep=keep
+            ws, store, gateway, parts=round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep
         ):
             done = round.record(ws, store, collected, wishes)
             if PARTS[collected.project.round].graded:

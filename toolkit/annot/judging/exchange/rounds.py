@@ -37,81 +37,53 @@ class RoundPart(NamedTuple):
     """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
 
     stored: StoredRound
-    """How it is called in the database and in the markers of its projects."""
+    """Its name in the database and in the markers of its projects."""
     round: RoundName
     title: str
     color: str
     screen: Screen
     """Which form its tasks must have."""
-    push: str
-    """The command that sends its tasks; with `pull` in place of `push`, the one that fetches its answers."""
     columns: tuple[str, str, str]
-    """What its tasks are called where they are sent, where they are fetched, and where they are answered."""
+    """The heading for its tasks in the tables of a push and of a pull, and the heading for those with an answer."""
     graded: bool = True
-    """Whether its answers are grades: to look at gold grades takes no time, and is no news."""
+    """Whether its answers are grades: looking at gold grades takes no time, and is no news."""
+
+    @property
+    def push(self) -> str:
+        """The command that sends its tasks."""
+        view = f" --view {self.stored.removeprefix('substudy-')}" if self.round == "substudy" else ""
+        return f"annot push {self.round}{view}".removesuffix(" judging")
+
+    @property
+    def pull(self) -> str:
+        """The command that fetches its answers."""
+        return f"annot pull {self.round}".removesuffix(" judging")
 
 
+_PAIRS = ("pairs", "pairs", "answered")
 PARTS: dict[StoredRound, RoundPart] = {
-    "judge": RoundPart(
-        "judge", "judging", "judging", "#617ADA", "judge", "annot push", ("planned", "assigned", "judged")
-    ),
-    "adjudicate": RoundPart(
-        stored="adjudicate",
-        round="adjudication",
-        title="adjudication",
-        color="#B5651D",
-        screen="adjudicate",
-        push="annot push adjudication",
-        columns=("disputes", "disputes", "settled"),
-    ),
-    "train": RoundPart(
-        stored="train",
-        round="training",
-        title="training",
-        color="#2E7D32",
-        screen="judge",
-        push="annot push training",
-        columns=("to judge", "gold pairs", "answered"),
-    ),
-    "train-feedback": RoundPart(
-        stored="train-feedback",
-        round="training",
-        title="training, gold grades",
-        color="#2E7D32",
-        screen="feedback",
-        push="annot push training",
-        columns=("with gold grades", "gold pairs", "answered"),
-        graded=False,
-    ),
-    "substudy-abstract": RoundPart(
-        stored="substudy-abstract",
-        round="substudy",
-        title="sub-study, abstracts",
-        color="#6A4C93",
-        screen="judge",
-        push="annot push substudy --view abstract",
-        columns=("pairs", "pairs", "answered"),
-    ),
-    "substudy-full": RoundPart(
-        stored="substudy-full",
-        round="substudy",
-        title="sub-study, full texts",
-        color="#6A4C93",
-        screen="full-text",
-        push="annot push substudy --view full",
-        columns=("pairs", "pairs", "answered"),
-    ),
-    "labels": RoundPart(
-        stored="labels",
-        round="labels",
-        title="labels",
-        color="#3B7A57",
-        screen="facets",
-        push="annot push labels",
-        columns=("abstracts", "abstracts", "corrected"),
-    ),
+    part.stored: part
+    for part in (
+        RoundPart("judge", "judging", "judging", "#617ADA", "judge", ("planned", "assigned", "judged")),
+        RoundPart(
+            "adjudicate", "adjudication", "adjudication", "#B5651D", "adjudicate", ("disputes", "disputes", "settled")
+        ),
+        RoundPart("train", "training", "training", "#2E7D32", "judge", ("to judge", "gold pairs", "answered")),
+        RoundPart(
+            stored="train-feedback",
+            round="training",
+            title="training, gold grades",
+            color="#2E7D32",
+            screen="feedback",
+            columns=("with gold grades", "gold pairs", "answered"),
+            graded=False,
+        ),
+        RoundPart("substudy-abstract", "substudy", "sub-study, abstracts", "#6A4C93", "judge", _PAIRS),
+        RoundPart("substudy-full", "substudy", "sub-study, full texts", "#6A4C93", "full-text", _PAIRS),
+        RoundPart("labels", "labels", "labels", "#3B7A57", "facets", ("abstracts", "abstracts", "corrected")),
+    )
 }
-"""Every kind of project, as the database calls it."""
+"""Every kind of project, by its name in the database."""
 ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 """Where the answers of the rounds that make the collection are on record."""
 
@@ -127,7 +99,7 @@ class Wishes:
     view: str | None = None
     """What the pairs of the sub-study are judged on."""
     texts: Path | None = None
-    """Where the full texts are; None takes the table that the draw has written."""
+    """The table that says where the full texts are; None takes the one that the draw has written."""
     accept_deletions: bool = False
     """Withdraw the answers that the server no longer has."""
     dry_run: bool = False
@@ -189,10 +161,6 @@ class Round(ABC):
     def after_sending(self, pushed: Pushed) -> Pushed:
         """The push as it is told."""
         return pushed
-
-    def parts_wanted(self, wishes: Wishes) -> tuple[RoundPart, ...]:
-        """Those of its parts that are meant."""
-        return self.parts
 
     @abstractmethod
     def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:

@@ -145,18 +145,6 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     return found
 
 
-def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
-    """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for one in adjudications.read_adjudications(session):
-        if not one.flags:
-            found.setdefault(one.pair, set()).add(one.adjudicator)
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            found.setdefault(asked.pair, set()).add(project.assessor)
-    return found
-
-
 def _open(session: Session, outcome: Outcome) -> int:
     sent = {
         asked.pair

@@ -14,7 +14,7 @@ from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
-from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, RoundPart, Wishes
+from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, substudy_of
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
@@ -32,13 +32,6 @@ class SubstudyRound(Round):
     wishes = frozenset({"view", "texts"})
     hint = "send the pairs with `annot push substudy --view abstract`"
 
-    def parts_wanted(self, wishes: Wishes) -> tuple[RoundPart, ...]:
-        """That of the view, or both."""
-        if wishes.view is None:
-            return self.parts
-        check_name(wishes.view, list(ROUNDS), what="view")
-        return (PARTS[ROUNDS[wishes.view]],)
-
     def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """All pairs, in one view.
 
@@ -50,7 +43,8 @@ class SubstudyRound(Round):
             raise InputError(
                 "a push of the sub-study needs its view", hint=" or ".join(f"`{part.push}`" for part in self.parts)
             )
-        (part,) = self.parts_wanted(wishes)
+        check_name(view, list(ROUNDS), what="view")
+        part = PARTS[ROUNDS[view]]
         with store.read() as session:
             assessor = plan_of(session)["assessor"]
             sequence = [one.asked for one in trials.read_assignments(session, part.stored)]

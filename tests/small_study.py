@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from annot.base.records import (
@@ -22,7 +22,8 @@ from annot.base.stats.seeding import generator
 from annot.formats.trec import write_run
 from annot.judging.planning.drawing import plan_lines
 from annot.steps.corpus import write_corpus_manifest
-from annot.store import adjudications, facet_labels, judgements, people, pools, queries
+from annot.store import adjudications, facet_labels, judgements, people, pools
+from annot.store import queries as stored_queries
 from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace, write_file
@@ -34,13 +35,13 @@ LABELS = ("background", "method", "result")
 RECORDED = "2031-03-14T18:00:00+00:00"
 
 
-def build(ws: Workspace, *, judged: int) -> None:
-    """Four queries of ten documents for a1 and a2, who judge one query a day, 30 and 60 seconds a pair.
+def build(ws: Workspace, *, judged: int, queries: Sequence[Query] = QUERIES) -> None:
+    """Four queries of ten documents (or only these) for a1 and a2, who judge one query a day, 30 and 60 seconds a pair.
 
     judged: the first so many pairs of each assessor's forty are judged, one query in each of the last days. They
     differ by one grade on the last two documents of each query; j1 has settled those of the first query.
     """
-    ids = [*(query.paper_id for query in QUERIES), *DOCUMENTS, "d99"]
+    ids = [*(query.paper_id for query in queries), *DOCUMENTS, "d99"]
     with PaperWriter(ws.corpus) as writer:
         for name in ids:
             writer.add(Paper(name, f"Title of {name}", (f"Why {name}.", f"How {name}.", f"What {name}."), 2001, LABELS))
@@ -48,13 +49,13 @@ def build(ws: Workspace, *, judged: int) -> None:
     plan = [
         Assignment(query.query_id, doc_id, who, 10 * at + place)
         for who in ("a1", "a2")
-        for at, query in enumerate(QUERIES)
+        for at, query in enumerate(queries)
         for place, doc_id in enumerate(DOCUMENTS, start=1)
     ]
     with open_store(ws.database_url) as store, store.begin() as session:
         facet_labels.replace_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
-        queries.put_queries(session, QUERIES)
-        drawn = [pool_of(query.paper_id) for query in QUERIES]
+        stored_queries.put_queries(session, queries)
+        drawn = [pool_of(query.paper_id) for query in queries]
         pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
         accounts = [("a1", "ann@example.org"), ("a2", "bob@example.org"), ("j1", "joe@example.org")]
         people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in accounts])

@@ -1,0 +1,236 @@
+"""Judging, out and back: what is sent, what comes, what counts."""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.errors import AnnotError, StudioError
+from annot.judging.exchange.audit import audit
+from annot.labelstudio.tasks import pair_key
+from annot.store import projects
+from annot.store.database import open_store
+from annot.study.guidelines import page
+from annot.study.workspace import write_file
+from studio_in_memory import Killed
+from worlds import PEOPLE, World, result
+
+
+def told(world: World) -> list[tuple[str, str, str]]:
+    """Of each finding of an audit: its kind is in its words."""
+    found = audit(world.ws, advance=lambda done, total: None)
+    return [(one.kind, one.what, one.do) for one in found.findings]
+
+
+def test_what_is_planned_is_sent_once_and_comes_back(planned: World) -> None:
+    first = planned.push()
+    assert [(row.assessor, row.planned, row.sent) for row in first.projects] == [("a1", 10, 10), ("a2", 10, 10)]
+    again = planned.push()
+    assert [(row.assessor, row.there, row.sent) for row in again.projects] == [("a1", 10, 0), ("a2", 10, 0)]
+    assert len(planned.studio.tasks) == 20
+    grades = {pair: at % 4 for at, pair in enumerate(planned.pairs)}
+    planned.judge("a1", grades)
+    pulled = planned.pull()
+    assert [(row.assessor, row.judged, row.new) for row in pulled.assessors] == [("a1", 10, 10), ("a2", 0, 0)]
+    assert pulled.open == 10
+    planned.judge("a2", grades)
+    assert planned.pull().open == 0
+    assert planned.grades() == grades
+
+
+def test_tasks_are_in_the_order_of_the_plan(sent: World) -> None:
+    by_place = {1 + at * 3 % 10: pair for at, pair in enumerate(sent.pairs)}
+    assert list(sent.tasks("a1")) == [pair_key(*by_place[place]) for place in range(1, 11)]
+
+
+def test_the_latest_grade_counts_and_the_first_stays_on_record(sent: World) -> None:
+    (pair, *_) = sent.pairs
+    made = sent.judge("a1", {pair: 1})
+    sent.pull()
+    sent.studio.change(made[pair], result(3))
+    (row, _) = sent.pull().assessors
+    assert (row.new, row.changed, row.judged) == (0, 1, 1)
+    assert [one.grade for one in sent.outcome.judgements] == [3]
+    (row, _) = sent.pull().assessors
+    assert (row.new, row.changed) == (0, 0)
+
+
+def test_an_answer_that_is_gone_counts_until_the_lead_accepts_it(sent: World) -> None:
+    made = sent.judge("a1", dict.fromkeys(sent.pairs[:3], 2))
+    sent.pull()
+    first, second, third = sent.pairs[:3]
+    sent.studio.delete_annotation(made[first])
+    sent.studio.delete_task(sent.tasks("a1")[pair_key(*second)])
+    pulled = sent.pull()
+    assert [(one.doc_id, one.why) for one in pulled.lost] == [
+        (first[1], "its annotation was deleted"),
+        (second[1], "its task was deleted"),
+    ]
+    assert len(sent.outcome.judgements) == 3
+    finding = pulled.finding("annot pull")
+    assert finding is not None
+    assert "2 answer(s) that counted" in finding.message
+    assert sent.pull(accept_deletions=True).withdrawn
+    assert [one.pair for one in sent.outcome.judgements if one.counts] == [third]
+    # What is missing and unanswered is sent again.
+    (row, _) = sent.push().projects
+    assert (row.planned, row.there, row.sent) == (10, 9, 1)
+
+
+def test_a_project_that_was_deleted_is_made_again_with_its_open_tasks(sent: World) -> None:
+    sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
+    sent.pull()
+    sent.studio.delete_project(sent.project("a1"))
+    pulled = sent.pull()
+    assert {one.why for one in pulled.lost} == {"its project was deleted"}
+    assert "a1: the project is gone from the server" in pulled.notes[0]
+    (row, _) = sent.push().projects
+    assert (row.planned, row.sent, row.known) == (10, 6, 4)
+    assert "a1: 4 task(s) are not sent again: their answers are on record" in sent.push().notes
+
+
+def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> None:
+    first, second, third, *_ = sent.pairs
+    made = sent.judge("a1", {first: 1})
+    sent.studio.change(made[first], result(3), email=PEOPLE["a2"])
+    there = sent.tasks("a1")
+    sent.studio.annotate(there[pair_key(*second)], result(2), email=PEOPLE["a2"])
+    sent.studio.annotate(there[pair_key(*third)], result(2), email=PEOPLE["a1"], cancelled=True)
+    sent.studio.annotate(there[pair_key(*sent.pairs[3])], [], email=PEOPLE["a1"])
+    pulled = sent.pull()
+    assert (pulled.assessors[0].judged, pulled.assessors[0].flagged) == (0, 4)
+    assert [note.partition(": ")[2] for note in pulled.notes] == [
+        "1 annotation(s) do not count: by another account than the planned one",
+        "1 annotation(s) do not count: last changed by another account, not by its author",
+        "1 annotation(s) do not count: no grade",
+        "1 annotation(s) do not count: skipped",
+    ]
+
+
+def test_an_answer_that_another_account_edits_after_a_pull_stays_the_persons_own(sent: World) -> None:
+    made = sent.judge("a1", {sent.pairs[0]: 1})
+    sent.pull()
+    sent.studio.change(made[sent.pairs[0]], result(3), email=PEOPLE["a2"])
+    pulled = sent.pull()
+    assert pulled.lost == ()
+    assert "a1: 1 answer(s) were changed by somebody else; the person's own answers count" in pulled.notes
+    assert [one.grade for one in sent.outcome.judgements] == [1]
+
+
+def test_a_project_changed_by_hand_is_set_back_and_told(sent: World) -> None:
+    project = sent.studio.projects[sent.project("a1")]
+    screen = project["label_config"]
+    project |= {"label_config": "<View></View>", "show_skip_button": True}
+    kinds = [what for _, what, _ in told(sent)]
+    assert any("the screen" in what for what in kinds)
+    notes = sent.push().notes
+    assert len(notes) == 1
+    assert notes[0].startswith("a1: changed on the server by hand, and set back now:")
+    assert "the screen" in notes[0]
+    assert "show_skip_button" in notes[0]
+    assert (project["label_config"], project["show_skip_button"]) == (screen, False)
+    assert sent.push().notes == ()
+
+
+def test_an_empty_twin_is_removed_and_one_with_tasks_is_named(sent: World) -> None:
+    project = sent.project("a1")
+    empty, full = sent.studio.double(project), sent.studio.double(project, with_tasks=True)
+    notes = sent.push().notes
+    assert notes == (
+        "a1: removed 1 empty project(s) that the server had made twice",
+        f"a1: project {full}, a duplicate with 10 task(s), is never read: look, and delete it",
+    )
+    assert empty not in sent.studio.projects
+    # Of the two the one on record is read.
+    sent.judge("a2", {sent.pairs[0]: 1})
+    for task in sent.studio.tasks_of(full):
+        sent.studio.annotate(task["id"], result(3), email=PEOPLE["a1"])
+    assert [row.judged for row in sent.pull().assessors] == [0, 1]
+
+
+def test_twins_before_the_id_was_noted_down_stop_the_push_if_both_hold_tasks(planned: World) -> None:
+    planned.push()
+    project = planned.project("a1")
+    twin = planned.studio.double(project, with_tasks=True)
+    with open_store(planned.ws.database_url) as store, store.begin() as session:
+        (known, _) = projects.read_projects(session, round="judge")
+        projects.set_remote_project(session, known.project, None)
+    with pytest.raises(StudioError, match=f"projects {project}, {twin} carry the same marker"):
+        planned.push()
+
+
+@pytest.mark.parametrize("number", [3, 9, 12, 14, 17, 20, 22])
+def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: World, number: int) -> None:
+    planned.studio.kill_at(number)
+    with pytest.raises(Killed):
+        planned.push()
+    planned.push()
+    for name in ("a1", "a2"):
+        assert len(planned.studio.projects_of(f"[annot:small/judge/{name}]")) == 1
+        keys = [task["data"]["pair_id"] for task in planned.studio.tasks_of(planned.project(name))]
+        assert len(set(keys)) == len(keys) == 10
+    planned.judge("a1", dict.fromkeys(planned.pairs, 1))
+    assert planned.pull().assessors[0].judged == 10
+
+
+@pytest.mark.parametrize("number", [4, 5, 6, 7, 8, 9])
+def test_a_pull_killed_anywhere_loses_nothing(sent: World, number: int) -> None:
+    sent.judge("a1", dict.fromkeys(sent.pairs, 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs, 1))
+    sent.studio.kill_at(number)
+    with pytest.raises(Killed):
+        sent.pull()
+    assert [(row.judged, row.lost) for row in sent.pull().assessors] == [(10, 0), (10, 0)]
+
+
+def test_a_server_set_back_to_a_backup_costs_no_answer(sent: World) -> None:
+    sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
+    kept = sent.studio.kept()
+    sent.judge("a1", dict.fromkeys(sent.pairs[4:6], 2))
+    sent.pull()
+    sent.studio.restore(kept)
+    pulled = sent.pull()
+    assert {one.why for one in pulled.lost} == {"the server has an earlier state, as after a restore from a backup"}
+    assert len(pulled.lost) == 2
+    # Nobody is asked twice: the two that stand there unanswered go.
+    notes = sent.push().notes
+    assert "a1: 2 task(s) are not sent again: their answers are on record" in notes
+    assert "a1: 2 of them stood there unanswered and are deleted" in notes
+    assert len(sent.tasks("a1")) == 8
+    # The numbers of the lost answers are given again, to others.
+    sent.judge("a1", dict.fromkeys(sent.pairs[6:8], 3))
+    sent.pull()
+    found = {one.pair: one.grade for one in sent.outcome.judgements if one.counts}
+    assert [found[pair] for pair in sent.pairs[:8]] == [1, 1, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_deleted_answer_given_again_counts_as_it_is_now(sent: World) -> None:
+    (pair, *_) = sent.pairs
+    made = sent.judge("a1", {pair: 1})
+    sent.pull()
+    sent.studio.delete_annotation(made[pair])
+    sent.judge("a1", {pair: 2})
+    pulled = sent.pull()
+    assert pulled.lost == ()
+    assert [one.grade for one in sent.outcome.judgements] == [2]
+
+
+def test_a_stranger_among_the_tasks_is_ignored_and_named(sent: World) -> None:
+    project = sent.project("a1")
+    (ours, *_) = sent.studio.tasks_of(project)
+    sent.studio.import_tasks(project, [{"data": ours["data"] | {"pair_id": "theirs"}}])
+    assert "a1: ignored 1 task(s) that do not belong to this study" in sent.pull().notes
+
+
+def test_a_person_without_an_account_is_named_and_the_others_are_sent(planned: World) -> None:
+    del planned.studio.users[planned.studio.account(PEOPLE["a2"])["id"]]
+    pushed = planned.push()
+    assert [row.assessor for row in pushed.projects] == ["a1"]
+    assert "a2: the server has no such account" in pushed.notes[0]
+
+
+def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:
+    planned.push()
+    text = page(planned.ws, "method")
+    write_file(planned.folder / "guidelines" / "method.md", text + "\nOne more sentence.\n")
+    with pytest.raises(AnnotError):
+        planned.push()
+    assert [row.sent for row in planned.push(guidelines_changed="a sentence was missing").projects] == [0, 0]

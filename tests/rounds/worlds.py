@@ -1,0 +1,175 @@
+"""A small study and a Label Studio in memory: whole rounds without a network, a fraction of a second each."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annot.base.records import Assignment
+from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.rounds import NO_WISHES, Wishes
+from annot.judging.exchange.sending import Pushed
+from annot.judging.exchange.servers import task_keys
+from annot.labelstudio.annotations import write_result
+from annot.labelstudio.tasks import pair_key, split_key
+from annot.steps import pull, push
+from annot.steps.init import init
+from annot.store import people
+from annot.store.database import open_store
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace
+from small_study import DOCUMENTS, QUERIES, RECORDED, build
+from studio_in_memory import StudioInMemory
+
+Pair = tuple[str, str]
+PEOPLE = {"a1": "ann@example.org", "a2": "bob@example.org", "j1": "joe@example.org"}
+QUERY = QUERIES[0].query_id
+
+
+@dataclass
+class World:
+    """One study and its server."""
+
+    folder: Path
+    studio: StudioInMemory
+
+    @property
+    def ws(self) -> Workspace:
+        return replace(Workspace.open(self.folder), studio_url=self.studio.url, studio_token=self.studio.token)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """What a1 and a2 both judge, in its order."""
+        return [(query.query_id, doc_id) for query in QUERIES[:1] for doc_id in DOCUMENTS]
+
+    @property
+    def outcome(self) -> Outcome:
+        with open_store(self.ws.database_url) as store, store.read() as session:
+            return outcome_of(session, self.ws.settings)
+
+    def push(self, round: str = "judging", **wishes: Any) -> Pushed:
+        return push.push(self.ws, round=round, dry_run=False, advance=_quietly, wishes=Wishes(**wishes))
+
+    def pull(self, round: str = "judging", seen: dict[int, Seen] | None = None, **wishes: Any) -> Pulled:
+        given = Wishes(**wishes) if wishes else NO_WISHES
+        return pull.pull(self.ws, round=round, advance=_quietly, wishes=given, seen=seen)
+
+    def project(self, name: str, round: str = "judge") -> int:
+        """The person's project; of several the one with tasks."""
+        found = self.studio.projects_of(f"[annot:small/{round}/{name}]")
+        return max(found, key=lambda number: len(self.studio.tasks_of(number)))
+
+    def tasks(self, name: str, round: str = "judge") -> dict[str, int]:
+        """The server's task of each key, opened, in the order of the tasks."""
+        project, keys = self.project(name, round), task_keys(self.ws)
+        return {keys.opened(project, one["data"]["pair_id"]): one["id"] for one in self.studio.tasks_of(project)}
+
+    def judge(
+        self, name: str, grades: Mapping[Pair, int | None], round: str = "judge", *, occasion: int = 1
+    ) -> dict[Pair, int]:
+        """The person gives these grades (None: cannot judge); the annotations' ids."""
+        there = self.tasks(name, round)
+        return {
+            pair: self.studio.annotate(there[pair_key(*pair, occasion)], result(grade), email=PEOPLE[name])
+            for pair, grade in grades.items()
+        }
+
+    @property
+    def disputed(self) -> list[Pair]:
+        """The first two pairs: on these they differ, once all is judged."""
+        return self.pairs[:2]
+
+    def judge_all(self) -> None:
+        """All that was sent is judged and pulled."""
+        self.judge("a1", dict.fromkeys(self.pairs, 1))
+        self.judge("a2", {pair: 1 if at > 1 else 3 for at, pair in enumerate(self.pairs)})
+        self.pull()
+
+    def settle_all(self) -> None:
+        """j1 settles both disputes as 2."""
+        self.push("adjudication")
+        self.judge("j1", dict.fromkeys(self.disputed, 2), "adjudicate")
+        self.pull("adjudication")
+
+    def grades(self) -> dict[Pair, int]:
+        """The final grades."""
+        return {(one.query_id, one.doc_id): one.relevance for one in self.outcome.qrels}
+
+    def asked_pairs(self, name: str, round: str = "judge") -> list[tuple[str, ...]]:
+        return [tuple(map(str, split_key(key))) for key in self.tasks(name, round)]
+
+
+def result(grade: int | None) -> list[dict[str, Any]]:
+    """What a person sends by choosing this grade."""
+    return write_result({}, grade=grade, cannot_judge="outside my field" if grade is None else None)
+
+
+def make(folder: Path) -> None:
+    """The study that every test copies: one query of ten documents, planned for two, nothing sent."""
+    init(folder, name="small", dry_run=False)
+    ws = Workspace.open(folder)
+    build(ws, judged=0, queries=QUERIES[:1])
+    # In another order than the pool's: what is sent may not tell in which order it was drawn.
+    plan = [
+        Assignment(QUERY, doc_id, name, 1 + at * step % len(DOCUMENTS))
+        for name, step in (("a1", 3), ("a2", 7))
+        for at, doc_id in enumerate(DOCUMENTS)
+    ]
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.replace_plan(session, plan, plan=people.Plan("shuffled", 13, RECORDED, 2))
+
+
+class Stages:
+    """A study as it is planned, sent, judged and settled, each made once; a copy has a server of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def world(self, stage: str, folder: Path) -> Iterator[World]:
+        """A copy of this stage in `folder`."""
+        if stage not in self._made:
+            self._make(stage)
+        shutil.copytree(self._folder / stage, folder)
+        with _served(folder) as made:
+            made.studio.restore(self._made[stage])
+            yield made
+
+    def _make(self, stage: str) -> None:
+        folder, before = self._folder / stage, BEFORE[stage]
+        if before is None:
+            make(folder)
+            with _served(folder) as made:
+                self._made[stage] = made.studio.kept()
+            return
+        with self.world(before, folder) as made:
+            STEPS[stage](made)
+            self._made[stage] = made.studio.kept()
+
+
+BEFORE = {"planned": None, "sent": "planned", "judged": "sent", "settled": "judged"}
+"""The stage that each is made from."""
+STEPS: dict[str, Callable[[World], object]] = {
+    "sent": World.push,
+    "judged": World.judge_all,
+    "settled": World.settle_all,
+}
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[World]:
+    studio = StudioInMemory()
+    for email in PEOPLE.values():
+        studio.sign_up(email)
+    with studio.served():
+        yield World(folder, studio)
+
+
+def _quietly(_done: int, _total: int | None) -> None:
+    """No progress bar."""
