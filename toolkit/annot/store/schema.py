@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
+from annot.store import judging_models  # noqa: F401 - declares its tables
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
