@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ from annot.base.records import Paper
 from annot.ranking import lsa
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.methods import RankingInputs
-from annot.ranking.vectors import Vectors
+from annot.ranking.vectors import Precision, Vectors, VectorsWriter
 from annot.ranking.wordvectors import WordVectors
 
 SCHEMA = pyarrow.schema(
@@ -41,7 +42,15 @@ def inputs_of(
 ) -> RankingInputs:
     """What the methods need of these papers."""
     corpus = papers if isinstance(papers, Corpus) else corpus_of(papers)
-    return RankingInputs(corpus, word_vectors=word_vectors, vectors=vectors or {}, averages={})
+    return RankingInputs(corpus, word_vectors=word_vectors, vectors=dict(vectors or {}), averages={})
+
+
+def write_vectors(vectors: Vectors, folder: Path) -> None:
+    """A set of vectors on disk."""
+    precision: Precision = "float16" if vectors.matrix.dtype == numpy.float16 else "float32"
+    with VectorsWriter(folder, most=len(vectors.ids), precision=precision) as writer:
+        writer.add(vectors.ids.to_pylist(), vectors.matrix)
+        writer.about = vectors.description
 
 
 def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decomposition:

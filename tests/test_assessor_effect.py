@@ -375,7 +375,7 @@ def test_tied_documents_stand_by_the_larger_id_in_trec_and_as_submitted_in_csfcu
         settings = replace(SETTINGS, convention=convention, measure="AP")
         found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [0, 2]}), settings)
         assert means(found)["final"] == {"one": expected, "two": expected}
-        assert found.random_assessors.tau == Undefined("one of the gradings ties all 2 runs")
+        assert found.random_assessors.tau == Undefined("all 2 runs tie under one of the gradings")
 
 
 def test_order_of_judgements_moves_nothing_and_another_seed_draws_others() -> None:
@@ -427,8 +427,8 @@ def test_a_query_of_which_somebody_was_given_a_part_is_left_out_and_named() -> N
     assert queries["a2"] == queries["B"] == ("q00", "q02", "q03")
     assert queries["A"] == queries["final"] == ("q00", "q01", "q02", "q03")
     assert found.notes == (
-        "B: without q01, where not every pair has as many assessors",
-        "a2: without q01, where not every pair was given to this assessor",
+        "B: leaves out q01, because not every pair has as many assessors",
+        "a2: leaves out q01, because not every pair was given to this assessor",
     )
     assert comparison(found, "A", "B").n_queries == 3
 
@@ -483,9 +483,9 @@ def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -
     found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
     assert (found.queries, found.n_pairs) == (("q1",), 2)
     assert found.notes == (
-        "2 pair(s) of the qrels have no assessor's grade and are left out",
-        "2 judged pair(s) have no final grade and are left out",
-        "2 pair(s) have more than two assessors; those after the second count in the random choices only",
+        "2 pairs in the qrels without an assessor's grade: left out",
+        "2 pairs judged without a final grade: left out",
+        "2 pairs with more than two assessors: A and B are the first two, random choices are among all",
     )
 
 
@@ -493,7 +493,7 @@ def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.1, 3.0], seed=9)
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
     found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
-    assert found.notes == ("r0: no documents for q01, q02; it scores 0 there",)
+    assert found.notes == ("r0: ranks no document for q01, q02; the score there is 0",)
     expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 
@@ -509,7 +509,7 @@ def test_judgements_that_carry_flags_do_not_count_and_the_latest_revision_does()
 
 @pytest.mark.parametrize(
     ("n_runs", "reason"),
-    [(0, "0 run(s): a ranking needs at least two"), (1, "1 run(s): a ranking needs at least two")],
+    [(0, "0 runs; a ranking needs at least two"), (1, "1 run; a ranking needs at least two")],
 )
 def test_fewer_than_two_runs_have_no_tau_and_it_is_said_why(n_runs: int, reason: str) -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=20, noise=[1.0] * n_runs, seed=11)
@@ -529,19 +529,18 @@ def _two() -> tuple[list[Judgement], list[Qrel]]:
     )
 
 
-def test_a_grading_that_ties_all_runs_one_query_and_no_random_choice_are_explained() -> None:
+def test_a_grading_that_ties_all_runs_and_one_query_are_explained() -> None:
     """a1 grades everything 0, so all runs score 0 under A."""
     runs, judgements, qrels = study(n_queries=1, n_docs=20, noise=[0.5, 1.0], seed=12)
     blind = [replace(one, grade=0) if one.assessor == "a2" else one for one in judgements]
-    found = assessor_effect_on_runs(runs, blind, qrels, replace(SETTINGS, n_random=0))
-    assert comparison(found, "A").tau == Undefined("one of the gradings ties all 2 runs")
-    assert found.random_assessors.tau == Undefined("no random assessors were drawn")
+    found = assessor_effect_on_runs(runs, blind, qrels, SETTINGS)
+    assert comparison(found, "A").tau == Undefined("all 2 runs tie under one of the gradings")
     json.dumps(to_json(found), allow_nan=False)
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
     judgements, _ = _two()
-    with pytest.raises(InputError, match="none has both"):
+    with pytest.raises(InputError, match="no pair has both grades"):
         assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
 
 

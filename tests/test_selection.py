@@ -470,12 +470,12 @@ def test_what_to_rate_first_evens_the_periods_out_in_the_order_of_the_sheet() ->
     with pytest.raises(InputError, match="none of the 6 papers of the sheet is rated") as caught:
         chosen_from(rows, 4)
     # Four queries, half of the papers with two, are three papers.
-    assert caught.value.faults == ("rate first, of 1994-1999: a3, a1", "rate first, of 2000-2004: b3")
+    assert caught.value.faults == ("rate first, from 1994-1999: a3, a1", "rate first, from 2000-2004: b3")
     assert "annot query sample --choose 4" in (caught.value.hint or "")
     some = [row("c1", year=None, period="1994-1999", facets=FACETS), *rows]
     with pytest.raises(InputError, match="found 1 eligible") as caught:
         chosen_from(some, 4)
-    assert caught.value.faults == ("rate first, of 1994-1999: a3", "rate first, of 2000-2004: b3")
+    assert caught.value.faults == ("rate first, from 1994-1999: a3", "rate first, from 2000-2004: b3")
 
 
 def test_papers_are_taken_unrated_where_no_rating_is_asked_for() -> None:
@@ -488,7 +488,7 @@ def test_papers_are_taken_unrated_where_no_rating_is_asked_for() -> None:
 
 def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> None:
     rows = [row("p1", facets=FACETS), row("p2", facets=("method",)), row("p3", facets=FACETS, type="survey")]
-    with pytest.raises(InputError, match="without sentences") as caught:
+    with pytest.raises(InputError, match="no sentences for") as caught:
         choose(
             rows,
             count=1,

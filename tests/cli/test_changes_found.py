@@ -26,7 +26,7 @@ Study = Callable[[str], Path]
         ("pools/rankings/abs_tfidf.run", "pools/rankings/abs_tfidf.run: changed; pools/rankings/manifest.json says"),
         ("exports/qrels.txt", "exports/qrels.txt: changed; exports/qrels.manifest.json says"),
         ("exports/runs/fabs_bm25.run", "exports/runs/fabs_bm25.run: changed; the database says"),
-        ("pools/rankings/manifest.json", "pools/manifest.json: its input rankings/manifest.json was made anew since"),
+        ("pools/rankings/manifest.json", "pools/manifest.json: its input rankings/manifest.json has changed since"),
     ],
 )
 def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
@@ -41,7 +41,7 @@ def test_what_was_changed_is_found(name: str, said: str, study: Study) -> None:
     assert [finding for finding in json.loads(found.stdout)["data"]["files"]["findings"] if finding.startswith(said)]
     path.unlink()
     if not name.endswith("manifest.json"):
-        assert f"{name}: gone" in annot("check", "files", folder=folder).stdout
+        assert f"{name}: missing" in annot("check", "files", folder=folder).stdout
 
 
 @pytest.mark.parametrize("changed", ["a pool", "a ranking", "a pool that is gone"])
@@ -71,9 +71,9 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
         chained["inputs"]["rankings/manifest.json"] = sha256_of(manifest)
         above.write_text(json.dumps(chained), encoding="utf-8")
     said = {
-        "a pool": "not the pool that the database has",
-        "a ranking": "pools/rankings/ is not what its pool was drawn from",
-        "a pool that is gone": "gone; the database has this pool",
+        "a pool": "differs from the pool in the database",
+        "a ranking": "the rankings in pools/rankings/ did not give this pool",
+        "a pool that is gone": "missing, but the database has this pool",
     }[changed]
     verified = annot("check", "files", "--json", folder=folder)
     assert verified.exit_code == 1
@@ -106,7 +106,7 @@ def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: St
     assert found.exit_code == 1
     assert "judgement 7 (" in found.stdout
     assert "out/README.md: changed since" in found.stdout
-    assert "exports/qrels.txt: not what the judgements on record give" in found.stdout
+    assert "exports/qrels.txt: does not follow from the judgements on record" in found.stdout
     assert len(found.stdout.splitlines()) == 3
 
 
@@ -147,12 +147,12 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
         (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.stands.record.asked.pair == pair]
         JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
-    assert found.startswith("exports/qrels.txt: not what the judgements on record give; `annot qrels`")
+    assert found.startswith("exports/qrels.txt: does not follow from the judgements on record; run `annot qrels`")
     annot_done("qrels", "--partial", folder=folder)
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
     (folder / "out" / "DATASHEET.md").unlink()
-    assert "out/DATASHEET.md: gone" in annot("check", "files", "--release", "out", folder=folder).stdout
+    assert "out/DATASHEET.md: missing" in annot("check", "files", "--release", "out", folder=folder).stdout
 
 
 def accepted(folder: Path) -> tuple[tuple[str, str], str]:

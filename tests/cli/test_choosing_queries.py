@@ -143,7 +143,7 @@ def test_straight_after_the_sample_the_next_step_is_told_and_works(study: Callab
     annot_done("query", "sample", "--per-period", "4", folder=folder)
     refused = annot("query", "choose", "6", folder=folder)
     assert refused.exit_code == 2
-    assert "rate first, of " in refused.stderr
+    assert "rate first, from " in refused.stderr
     assert "`annot query sample --choose 6`" in refused.stderr
     sheet = (folder / "queries.csv").read_bytes()
     promised = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--dry-run", "--json", folder=folder)

@@ -45,7 +45,7 @@ def test_a_run_that_learned_from_the_grades_is_measured_and_wins_nothing(study: 
     annot_done("report", folder=folder)
     first = (folder / "exports" / "report.md").read_text().partition("## Agreement")[0]
     assert "**best" not in first
-    assert "trained on what it is tested on" in annot("evaluate", "exports/runs/best.run", folder=folder).message()
+    assert "were trained on their test queries" in annot("evaluate", "exports/runs/best.run", folder=folder).message()
 
 
 def test_verdict_marks_and_p_values_are_the_same_everywhere(study: Callable[[str], Path]) -> None:

@@ -111,7 +111,7 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     assert "the study was sent: pairs are added with --grow only" in promised.stderr
     refused = annot("pool", "--per-method", 5, folder=folder)
     assert refused.exit_code == 2
-    assert "pair(s) would be added to a study that was sent" in refused.stderr
+    assert "pairs would be added to a study that was sent" in refused.stderr
     assert "fic0802-background: 4 more" in refused.stderr
     assert "--grow" in refused.stderr
     assert not difference(before, snapshot(folder))
@@ -123,7 +123,7 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     assert "would add 16 assignments" in promised.stderr
     refused = annot("plan", folder=folder)
     assert refused.exit_code == 2
-    assert "8 pair(s) would be added to a study that was sent" in refused.stderr
+    assert "8 pairs would be added to a study that was sent" in refused.stderr
     assert not difference(before, snapshot(folder))
     assert annot_done("plan", "--grow", "--json", folder=folder).data["new"] == 16
     assert pairs_of(folder) > planned

@@ -285,7 +285,7 @@ def test_a_release_names_no_file_elsewhere(case: Case, watch: Watch) -> None:
     with watch.looking() as seen:
         found = annot("check", "files", "--release", "out", folder=case.study)
     assert found.exit_code == 1
-    assert all(f"{name}: gone" in found.stdout for name in away)
+    assert all(f"{name}: missing" in found.stdout for name in away)
     assert not outside(seen, case.study)
 
 

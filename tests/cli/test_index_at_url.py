@@ -20,7 +20,7 @@ from annot.base.errors import InputError
 from annot.base.shards import Engine
 from annot.base.storage import strings_of
 from annot.pools import near_duplicates
-from annot.ranking import index_parts, vectors
+from annot.ranking import index_parts
 from annot.ranking.index import open_index
 from annot.ranking.index_parts import folders_for, keep, take
 from annot.ranking.methods import LSA, METHODS
@@ -29,6 +29,7 @@ from annot.store import papers
 from annot.store.papers import RowGroups, paper_ids
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+from indexed import write_vectors
 from local_cluster import local_cluster
 from moto.server import ThreadedMotoServer
 from test_index import in_small_groups, shards
@@ -97,7 +98,7 @@ def add_vectors(folder: Path) -> None:
     """A set of vectors, which draws beside the other methods."""
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
-    vectors.save(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
+    write_vectors(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
     with_methods(folder, *METHODS, "drawn")
 
 

@@ -62,7 +62,7 @@ def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(stu
 def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) -> None:
     folder = study("planned")
     shown = annot_done("forecast", "--pools", "--depth", 3, folder=folder)
-    assert "no judgement has a time yet; --seconds says what a judgement takes" in shown.stdout
+    assert "no judgement has a time yet; set the time of a judgement with --seconds" in shown.stdout
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         some = people.read_assignments(session)[::7]
         given = [Judgement(one.query_id, one.doc_id, one.assessor, 1, lead_time=40.0) for one in some]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Query, ScoredDoc
-from annot.ranking.imported_rankings import by_query_paper
+from annot.ranking.submission import by_query_paper
 from command_line import annot, annot_done, difference, snapshot
 
 
@@ -111,7 +111,7 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     write_run(folder, {paper: new[::-1]}, "other.run")
     refused = annot("pool", "import", "other.run", "--method", "engine", folder=folder)
     assert refused.exit_code == 2
-    assert "pools hold documents of another ranking of it" in refused.stderr
+    assert "the pools were drawn from another ranking of this name" in refused.stderr
     file = folder / "pools" / "imported" / "engine.run"
     file.write_text(file.read_text().replace(new[0], new[3]))
     for command in (["pool"], ["pool", "import", "engine.run", "--method", "second"]):

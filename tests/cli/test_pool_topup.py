@@ -343,7 +343,7 @@ def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_no
     assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
     assert lacking.exit_code == 2
-    assert "no rankings for query paper(s) fic0101 by lsa" in lacking.stderr
+    assert "no rankings for these query papers: fic0101 by lsa" in lacking.stderr
     annot_done("pool", "add", "--method", "lsa", "--query", "fic0101-method", folder=folder)
     manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
     assert "not_ranked" not in manifest

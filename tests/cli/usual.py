@@ -303,7 +303,7 @@ USUAL: dict[str, Usual] = {
     "run list": Usual("made"),
     "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
     "evaluate": Usual("measured", "--out compared"),
-    "assessor-effect": Usual("measured", "--random-assessors 20"),
+    "assessor-effect": Usual("measured", "--convention trec"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),
     "browse": Usual("measured", "", matches),

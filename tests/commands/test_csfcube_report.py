@@ -281,7 +281,7 @@ def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:
 def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8")
     evaluation, method = text[text.index("Runs: every measure") :].split("Binary measures count grade", 1)
-    assert "Intervals take whole query papers for the units of chance" in method[:900]
+    assert "Whole query papers are the units of chance" in method[:900]
     # Beside the figure, or in LaTeX, where the line is too short, in the row below it.
     below = r"\b24\.81[^\n]*\n & +& \[" if name == "report.tex" else r"\b24\.81(<[^>]*>|\s)*\["
     assert re.search(below + r"1\d\.\d\d, 3\d\.\d\d\]", evaluation)

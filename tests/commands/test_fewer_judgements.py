@@ -85,7 +85,7 @@ def test_a_third_opinion_on_every_pair_is_growth(half: Workspace, annot: Run) ->
     settings.write_text(settings.read_text(encoding="utf-8").replace("per_pair = 2", "per_pair = 3"), encoding="utf-8")
     refused = annot("plan")
     assert refused.exit_code == 2
-    assert "40 pair(s) would be added to a study that was sent" in refused.stderr
+    assert "40 pairs would be added to a study that was sent" in refused.stderr
 
 
 def test_a_plan_that_is_complete_says_what_changes_nothing_of_it_and_why(half: Workspace, annot: Run) -> None:
@@ -132,7 +132,7 @@ def test_pairs_taken_with_fewer_judgements_are_counted_on_every_page(
     assert annot("status", "--json").data["accepted"] == 0
     taken = annot("qrels", "--partial", "--allow-single", WHY)
     assert taken.exit_code == 0
-    assert f"20 pair(s) have fewer than 2 judgements and are taken all the same: {WHY}" in taken.stderr
+    assert f"20 pairs with fewer than 2 judgements accepted: {WHY}" in taken.stderr
     written = {" ".join(line.split()[::2][:2]) for line in half.qrels.read_text(encoding="utf-8").splitlines()}
     assert written >= SINGLE
     assert annot("status", "--json").data["accepted"] == 20

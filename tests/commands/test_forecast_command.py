@@ -86,7 +86,7 @@ def test_it_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     assert "p4-method" not in result.stdout
     assert "p4-method" in annot("forecast", "--all").stdout
     data = annot("forecast", "--json").data
-    assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
+    assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is set"}
 
 
 def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
@@ -97,12 +97,12 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     # j1 took 90 seconds over each of two: enough for a figure, too few for an interval.
     assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
-    assert seen.settling.hours.interval == Undefined("only 2 dispute(s) were settled with a time")
+    assert seen.settling.hours.interval == Undefined("only 2 settled disputes with a time")
     told = describe(seen, all_queries=False)
     assert "disputed pairs so far: 8, of which 6 are not settled" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
     assert "no interval of hours of adjudication left" in told
-    assert told.count("only 2 dispute(s) were settled with a time") == 1
+    assert told.count("only 2 settled disputes with a time") == 1
     data = annot("forecast", "--dispute-seconds", 60, "--json").data
     assert data["settling"]["hours"]["value"] == pytest.approx(6 * 60 / 3600)
 

@@ -162,7 +162,7 @@ def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, anno
     done(annot, "import", "--as", "citations", "other.tsv")
     found = annot("check", "files")
     assert found.exit_code == 1
-    assert "its input corpus/citations/manifest.json was made anew since; `annot pool` takes it up" in found.stdout
+    assert "its input corpus/citations/manifest.json has changed since; run `annot pool` again" in found.stdout
     for path in (pooled.corpus / "citations").glob("*/*.parquet"):
         path.unlink()
     assert replayed(annot)["cited_gone"] == 2, "p40 and the copy"

@@ -158,7 +158,7 @@ def test_a_space_is_asked_for_only_where_two_could_be_confused(folder: Path, mat
     for name in ("specter", "theirs"):
         refused = annot("vectors", "add", name, *typed, folder=folder)
         assert refused.exit_code == 2
-        assert f"does not name the space of its vectors, and {name} can be one of several" in refused.message()
+        assert f"the space of the vectors is not known: {name} can be one of several" in refused.message()
     annot_done("vectors", "add", "theirs", *typed, "--space", "a-model", folder=folder)
 
 
@@ -181,7 +181,7 @@ def test_the_space_is_what_the_lines_or_the_dataset_say(folder: Path, matrix: np
     [
         ([V1, V2], [], ("two spaces", "s2.jsonl:1: semantic-scholar/specter_v1", "s2.jsonl:2: allenai/specter2")),
         ([V2, V2], ["--space", "allenai/specter"], ("vectors of allenai/specter2, expected allenai/specter",)),
-        ([{}, {}], [], ("s2.jsonl:1: does not name the space", "--space")),
+        ([{}, {}], [], ("s2.jsonl:1: the space of the vectors is not known", "--space")),
     ],
 )
 def test_two_spaces_never_mix(
@@ -213,11 +213,11 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
 @pytest.mark.parametrize(
     ("name", "typed", "says"),
     [
-        ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
-        ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method without vectors"),
+        ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
+        ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
         ("../x", ["m.npy", "--ids", "ids.txt"], "expected letters, digits"),
         ("mine", ["none.npy", "--ids", "ids.txt"], "none.npy: no such file"),
-        ("mine", ["m.npy"], "found no --ids"),
+        ("mine", ["m.npy"], "the ids of its rows are missing"),
         ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files beside it, expected one"),
         ("mine", ["m.npy", "--ids", "papers.jsonl"], "64 rows, expected 60"),
         ("mine", ["m.npy", "--ids", "others.txt"], "no vector of a paper of the corpus in 1 file(s), 64 of other"),

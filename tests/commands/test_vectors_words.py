@@ -131,7 +131,7 @@ def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
         (b"not a header\nword 1 2\n", ":1: found b'not a header', expected the number of words"),
         (b"3 2\none 1 2\ntwo 1 2\n", "not readable as word2vec text"),
         (b"2 3\none 1 2 3\ntwo 1 2\n", "not readable as word2vec text"),
-        (b"2 2\nOne 1 2\nTwo 1 2\n", "none of its 2 words can stand in a text"),
+        (b"2 2\nOne 1 2\nTwo 1 2\n", "none of its 2 words can occur in a text"),
         (b"9 2\none \0\0\0\0\0\0\0\0", "not readable as word2vec binary"),
         ((793_712_314).to_bytes(4, "little") + b"\x0c\0\0\0rubbish", "not readable as fastText binary"),
     ],
@@ -149,7 +149,7 @@ def test_a_file_that_broke_off_is_told(folder: Path) -> None:
     (folder / name).write_bytes((folder / name).read_bytes()[:-30])
     refused = annot("vectors", "add", "--words", name, folder=folder)
     assert refused.exit_code == 2
-    assert "is the file whole?" in refused.stderr
+    assert "the file may be incomplete" in refused.stderr
 
 
 def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:

@@ -312,8 +312,8 @@ def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> N
     first, second, third, _ = against_final(panel, level=LEVEL)
     for one in (first, second):
         reason = Undefined(
-            f"4 of 30 pairs that {one.assessor} judged are disputed and not settled; "
-            "until then only undisputed pairs have a final grade"
+            f"4 of 30 pairs that {one.assessor} judged are in dispute; "
+            "until they are settled, only undisputed pairs have a final grade"
         )
         assert one.same.value == one.bias.value == one.table == one.upheld.value == reason
         assert {share.value for share in one.by_grade.values()} == {reason}
@@ -354,7 +354,7 @@ def test_a_pair_judged_by_one_person_alone_says_nothing_of_that_person() -> None
         by_clock=False,
     )
     (only,) = against_final(alone, level=LEVEL)
-    assert only.same.value == Undefined("no pair that a1 judged has a final grade that rests on anyone else")
+    assert only.same.value == Undefined("no other person judged or settled a pair that a1 judged")
 
 
 def test_later_revision_and_flags_decide_what_counts() -> None:

@@ -112,7 +112,7 @@ def test_what_cannot_be_tested_is_said() -> None:
     assert isinstance(by["a1", "speed", "position"].p_value, float)
     alone = panel_in_order([Judgement("q01", f"d{i}", "a1", 1) for i in range(30)], [], 2)
     reasons = {one.p_value.reason for one in drifts(alone, fence=3.0) if one.axis == "position"}
-    assert reasons == {"only 0 judgements on 0 queries to measure it by; 20 on 4 are needed"}
+    assert reasons == {"only 0 judgements on 0 queries to measure a change; 20 on 4 are needed"}
 
 
 def overlapping(seed: int, *, per_pair: bool, one_order: bool) -> tuple[Panel, str]:

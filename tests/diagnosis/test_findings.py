@@ -243,7 +243,7 @@ def test_one_grade_given_throughout_carries_no_information_and_leaves_the_others
     assert finding.size.value >= 0.99
     assert isinstance(finding.p_value, Undefined)
     assert told(one).startswith(f"Assessor {planted.assessor} gave grade 3 to ")
-    assert "this carries no information" in told(one)
+    assert "these grades carry no information" in told(one)
     # Where everybody gives hardly anything else, it is the pairs.
     same = panel(np.where(np.arange(2000).reshape(500, 4) % 211, 0, 1), np.repeat(np.arange(25), 20))
     assert diagnosis_of(same).findings == ()
@@ -290,7 +290,7 @@ def test_those_with_too_few_queries_are_named() -> None:
     one = panel(grades, query)
     assert (diagnosis_of(one).untested, diagnosis_of(one).too_small) == (("a3",), False)
     # 15 ways to differ: p at least 2 / 2 ** 11, times 15, is below 0.02, and with 10 it is not.
-    assert "Not compared, for they share too few query papers with others (11 are needed): a3." in told(one)
+    assert "Not compared, because they share too few query papers with others (11 are needed): a3." in told(one)
 
 
 @pytest.mark.parametrize(("papers", "enough"), [(10, False), (11, True)])

@@ -42,7 +42,7 @@ OF_2019 = {
 
 @pytest.mark.parametrize("record", [OF_2020, OF_2019])
 def test_citations_belong_to_the_sentence_that_their_marker_stands_in(record: dict[str, Any]) -> None:
-    (found,) = read_citing_texts([json.dumps(record)], name="full.jsonl", window="sentence")
+    (found,) = read_citing_texts([json.dumps(record)], name="full.jsonl")
     assert (found.paper_id, found.fields) == ("77", ("Computer Science",))
     assert found.contexts == (
         Context("Graphs help [1, 2], as e.g. Lee et al. (2010) say.", ("11", "12"), unlinked=1),
@@ -50,23 +50,18 @@ def test_citations_belong_to_the_sentence_that_their_marker_stands_in(record: di
     )
 
 
-def test_a_paragraph_cites_what_its_sentences_cite() -> None:
-    (found,) = read_citing_texts([json.dumps(OF_2020)], name="full.jsonl", window="paragraph")
-    assert found.contexts == (Context(TEXT, ("11", "12"), unlinked=2),)
-
-
 def test_a_sentence_that_stands_twice_has_the_citations_of_each_place() -> None:
     text = "See it. See it."
     paragraph = {"text": text, "cite_spans": [{"start": 8, "end": 11, "ref_id": "B0"}]}
     record = {"paper_id": "1", "body_text": [paragraph], "bib_entries": {"B0": {"link": "5"}}}
-    (found,) = read_citing_texts([json.dumps(record)], name="x", window="sentence")
+    (found,) = read_citing_texts([json.dumps(record)], name="x")
     assert [context.cited for context in found.contexts] == [("5",)]
 
 
 def test_every_line_that_is_no_full_text_is_named() -> None:
     lines = [json.dumps({"paper_id": "1"}), "{", json.dumps(OF_2020), json.dumps({**OF_2020, "body_text": "text"})]
     with pytest.raises(InputError) as error:
-        list(read_citing_texts(lines, name="full.jsonl", window="sentence"))
+        list(read_citing_texts(lines, name="full.jsonl"))
     assert [fault.split(": ")[0] for fault in error.value.faults] == [
         *("full.jsonl:1", "full.jsonl:1", "full.jsonl:2", "full.jsonl:4")
     ]

@@ -286,7 +286,7 @@ def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(fo
         (["mine", "--encoder", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
         (["mine", "--encoder", "somebody/model"], "hf download somebody/model --local-dir"),
         (["specter", "--encoder", "somebody/model"], "specter is allenai/specter"),
-        (["abs_tfidf", "--encoder", "mine-st"], "the name of a method without vectors"),
+        (["abs_tfidf", "--encoder", "mine-st"], "the name of a method that has no vectors"),
     ],
 )
 def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: str) -> None:

@@ -23,8 +23,8 @@ from annot.ranking.systems.training.recipes import RECIPES
 from command_line import annot, annot_done
 
 FAST = (
-    *("--learning-rate", 0.003, "--warm-up", 0.1, "--at-once", 8, "--batch", 8),
-    *("--epochs", 3, "--patience", 50, "--check-every", 20),
+    *("--set", "learning_rate=0.003", "--set", "warm_up=0.1", "--set", "at_once=8", "--set", "batch=8"),
+    *("--set", "epochs=3", "--set", "patience=50", "--set", "check_every=20"),
 )
 
 
@@ -126,12 +126,12 @@ import torch
 torch.set_num_threads(1)
 from annot.cli import main, output
 from annot.ranking.systems.training import loop
-taken = loop._Training.step
+taken = loop.Training.step
 def step(training, number):
     if number == {step}:
         os.kill(os.getpid(), signal.SIGKILL)
     return taken(training, number)
-loop._Training.step = step
+loop.Training.step = step
 sys.argv = ["annot", *{arguments!r}]
 main.run()
 """
@@ -143,7 +143,7 @@ def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(
 ) -> None:
     """Killed before the first state is kept, and between two states."""
     made_for("ts-aspire", tmp_path, train=80, dev=20)
-    whole = train("ts-aspire", start, tmp_path, "--check-every", 8, "--epochs", 4)
+    whole = train("ts-aspire", start, tmp_path, "--set", "check_every=8", "--set", "epochs=4")
     arguments = [
         "encoder",
         "train",
@@ -157,7 +157,7 @@ def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(
         "--out",
         "again",
     ]
-    arguments += ["--device", "cpu", *FAST, "--check-every", 8, "--epochs", 4]
+    arguments += ["--device", "cpu", *FAST, "--set", "check_every=8", "--set", "epochs=4"]
     program = KILLED.format(path=sys.path, step=step, arguments=[str(one) for one in arguments])
     killed = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -165,10 +165,10 @@ def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(
     assert not (tmp_path / "again").exists()
     assert (tmp_path / "again.training/state.pt").is_file() == (step == 27)
     # With another setting it does not go on.
-    refused = annot(*arguments, "--margin", 2, folder=tmp_path)
+    refused = annot(*arguments, "--set", "margin=2", folder=tmp_path)
     if step == 27:
         assert refused.exit_code == 2
-        assert "begun with another settings" in refused.message()
+        assert "began with another settings" in refused.message()
         found = annot_done(*arguments, "--json", folder=tmp_path)
         assert found.data["curve"] == whole["curve"]
         assert f"step {whole['length']['check_every']} of" not in found.stderr, "it began anew"
@@ -203,7 +203,7 @@ def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: P
     assert (study / "weights/ts+ot-aspire/model.safetensors").stat().st_mtime_ns == before
     refused = annot("encoder", "train", "ts+ot-aspire", *fixed, "--seed", 3, folder=study)
     assert refused.exit_code == 2
-    assert "there already, and not trained like this" in refused.message()
+    assert "weights of another training are there" in refused.message()
 
 
 def full_texts(study: Path) -> None:
@@ -221,7 +221,9 @@ def full_texts(study: Path) -> None:
 
 def test_a_training_without_use_ends_early_and_the_start_is_kept(start: Path, tmp_path: Path) -> None:
     made_for("specter-id", tmp_path, shuffled=True)
-    found = train("specter-id", start, tmp_path, "--learning-rate", 0.3, "--patience", 2, "--check-every", 2)
+    found = train(
+        "specter-id", start, tmp_path, "--set", "learning_rate=0.3", "--set", "patience=2", "--set", "check_every=2"
+    )
     assert found["curve"][-1]["step"] < found["length"]["steps"]
     assert len(found["curve"]) == found["curve"].index(found["best"]) + 1 + 2
 

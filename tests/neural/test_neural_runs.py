@@ -12,11 +12,11 @@ import tiny_models
 import torch
 from annot.base.storage import strings_of
 from annot.formats.trec import read_run
-from annot.ranking import vectors
 from annot.ranking.systems import encoders, matching
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from command_line import annot, annot_done
+from indexed import write_vectors
 from transformers import AutoModel
 
 NAMES = ("unsimcse", "mpnet-1b", "specter", "ot-aspire", "att-aspire", "mine")
@@ -76,7 +76,7 @@ def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study:
     matrix = np.random.default_rng(0).normal(size=(len(ids), 4)).astype(np.float32)
     for name in ("specter", "house"):
         made = Vectors(strings_of(ids), matrix, model=name, space=name, metric="cosine", facts={})
-        vectors.save(made, study / "corpus" / "vectors" / name)
+        write_vectors(made, study / "corpus" / "vectors" / name)
     annot_done("run", "specter", "house", folder=study)
     runs = {
         name: read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings

@@ -20,7 +20,7 @@ from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.scisearch import honest, leaky, untrained
-from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Pairs, balanced, kl, nll
+from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Learning, Pairs, balanced, kl, nll
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
@@ -110,9 +110,9 @@ def test_its_own_protocol_is_far_above_honest_folds(
     of_folds, own = [], []
     for seed in (1, 2, 3):
         folds = grouped_folds(queries, copies=(), count=2, seed=seed)
-        given = {"loss": "nll", "grades": 4, "seed": seed}
-        of_folds.append(level(honest([features], queries, qrels, documents, level=unasked, folds=folds, **given)[0]))
-        own.append(level(leaky(features, queries, qrels, documents, **given)))
+        learning = Learning("nll", 4, seed)
+        of_folds.append(level(honest([features], queries, qrels, documents, learning, level=unasked, folds=folds)[0]))
+        own.append(level(leaky(features, queries, qrels, documents, learning)))
     shown = {
         name: f"{statistics.fmean(values):.1f} ({statistics.stdev(values):.1f})"
         for name, values in (("own protocol", own), ("honest folds", of_folds))

@@ -44,7 +44,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert (manifest["pairs"], manifest["unjudgeable"]) == (before["pairs"] - 3, 3)
 
     agreement = annot("agreement")
-    assert "3 pairs that nobody can judge, an adjudicator included, have no part" in " ".join(agreement.stdout.split())
+    assert "3 pairs that not even the adjudicator could judge do not count" in " ".join(agreement.stdout.split())
     measured = json.loads((ws.exports / "agreement.json").read_text(encoding="utf-8"))
     assert {one["query_id"]: one["n_unjudgeable"] for one in measured["queries"] if one["n_unjudgeable"]} == given_up
     together = measured["groups"][-1]
@@ -57,7 +57,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert report.exit_code == 0, report.stderr
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "an adjudicator settled these but for 3 pairs that nobody can judge." in page
-    assert "3 pairs that nobody can judge, an adjudicator included, have ended without a final grade" in page
+    assert "3 pairs that not even the adjudicator could judge are closed without a final grade" in page
     released = annot("release", tmp_path / "release")
     assert released.exit_code == 0, released.stderr
     plan = (ws.pools / "plan.jsonl").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result
 
-MEANS = "Overruled, among the pairs with two grades or more: the final grade is none of the assessors'."
+MEANS = "Overruled: no assessor gave the final grade (among the pairs with two grades or more)."
 
 
 def test_overruled_is_one_number_on_every_page(ws: Workspace, annot: Callable[..., Result], tmp_path: Path) -> None:

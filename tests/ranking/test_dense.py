@@ -17,6 +17,7 @@ from annot.ranking.vectors import Vectors, VectorsWriter
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from indexed import write_vectors
 
 
 def brute_force(ids: list[str], matrix: np.ndarray, query: np.ndarray, metric: Metric, depth: int) -> Ranking:
@@ -106,11 +107,11 @@ def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
 
 
 def test_vectors_come_back_from_their_folder(tmp_path: Path) -> None:
-    vectors.save(made(batch=8), tmp_path / "v")
+    write_vectors(made(batch=8), tmp_path / "v")
     back = vectors.load(tmp_path / "v", hint="")
     assert isinstance(back.matrix, np.memmap)
     assert (back.ids.to_pylist(), back.model, back.space, back.metric) == (["a", "b", "c"], "m", "s", "l2")
-    assert back.facts == {"batch": 8}
+    assert back.facts["batch"] == 8
     assert [path.name for path in tmp_path.iterdir()] == ["v"]
 
 
@@ -121,7 +122,7 @@ def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: M
     matrix[100:140] = matrix[99]
     matrix[200] = 0
     ids = tuple(f"d{number}" for number in rng.permutation(900))
-    vectors.save(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    write_vectors(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
     back = vectors.load(tmp_path / "v", hint="")
     assert back.matrix.dtype == np.float16
     assert np.array_equal(back.matrix, matrix)
@@ -132,7 +133,7 @@ def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: M
 
 
 def test_rows_come_block_by_block_and_a_broken_writing_leaves_what_was_there(tmp_path: Path) -> None:
-    vectors.save(made(), tmp_path / "v")
+    write_vectors(made(), tmp_path / "v")
     before = {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()}
     (tmp_path / ".v.left-by-a-killed-one").mkdir()
 
@@ -164,7 +165,7 @@ def test_vectors_without_a_folder_name_the_remedy(tmp_path: Path) -> None:
 
 def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "v"
-    vectors.save(made(("a", "a", "c")), folder)
+    write_vectors(made(("a", "a", "c")), folder)
     matrix = made(("a", "b", "c")).matrix.copy()
     matrix[1, 0] = np.nan
     np.save(folder / "vectors.npy", matrix)
@@ -173,7 +174,7 @@ def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
         vectors.load(folder, hint="")
     told = "\n".join(caught.value.faults)
     assert len(caught.value.faults) == 4
-    for part in ("model: found ''", "'taxicab'", "'a': 2 times", "row 1 (a): not finite"):
+    for part in ("model: found ''", "'taxicab'", "'a': found 2 times", "row 1 (a): not finite"):
         assert part in told
 
 
@@ -182,7 +183,7 @@ def test_numbers_that_are_not_finite_are_told_by_row(tmp_path: Path, precision: 
     matrix = np.full((6, 3), np.finfo(precision).max, precision)
     matrix[1] = -matrix[1]
     matrix[2, 1], matrix[3, 2], matrix[5, 0] = np.nan, np.inf, -np.inf
-    vectors.save(Vectors(strings_of("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
+    write_vectors(Vectors(strings_of("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
     with pytest.raises(InputError) as caught:
         vectors.load(tmp_path / "v", hint="")
     assert [fault.split(": ")[1] for fault in caught.value.faults] == ["row 2 (c)", "row 3 (d)", "row 5 (f)"]
@@ -194,7 +195,7 @@ def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, met
     matrix = np.random.default_rng(5).normal(size=(RUN + 9, 3)).astype(np.float16)
     matrix[RUN + 5, 2] = broken
     ids = [f"d{number}" for number in range(len(matrix))]
-    vectors.save(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    write_vectors(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError, match=f"row {RUN + 5}: not finite"):
         vectors.rank(loaded, ["d7"], corpus=strings_of(ids), depths=np.array([2]))
@@ -204,16 +205,16 @@ def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, met
 
 
 def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> None:
-    vectors.save(made(("a", "b", "a")), tmp_path / "v")
+    write_vectors(made(("a", "b", "a")), tmp_path / "v")
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError) as caught:
         vectors.rank(loaded, ["b"], corpus=strings_of("ab"), depths=np.array([2]))
-    assert caught.value.faults == ("ids.txt: 'a': 2 times, expected once",)
+    assert caught.value.faults == ("ids.txt: 'a': found 2 times, expected once",)
 
 
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])
 def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
-    vectors.save(made(), tmp_path / "v")
+    write_vectors(made(), tmp_path / "v")
     np.save(tmp_path / "v" / "vectors.npy", matrix)
     with pytest.raises(InputError) as caught:
         vectors.load(tmp_path / "v", hint="")

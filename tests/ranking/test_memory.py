@@ -114,7 +114,7 @@ def test_a_decomposition_that_does_not_fit_is_refused(inputs: RankingInputs) -> 
     def fit(memory: int) -> None:
         lsa.fit(inputs.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None)
 
-    with pytest.raises(InputError, match=r"lsa: \d+ terms by 22 numbers need 0.5G, found 0.4G"):
+    with pytest.raises(InputError, match=r"lsa: \d+ terms need 0.5G of memory, the limit is 0.4G"):
         fit(OVERHEAD)
     fit(OVERHEAD + 2**20)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
-from annot.ranking import lsa, methods, tfidf
+from annot.ranking import lsa, methods, term_scores
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
@@ -194,7 +194,7 @@ def test_lsa_has_the_cosines_of_the_exact_decomposition(
     made = decomposed(inputs.corpus, dimensions=dimensions, iterations=15)
     # Never so many that the cosines are those of tf-idf itself.
     dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    (whole,) = tfidf.blocks(inputs.corpus, "abstract", size=200)
+    (whole,) = term_scores.blocks(inputs.corpus, "abstract", size=200)
     left, singular, _ = np.linalg.svd(whole.toarray().astype(float), full_matrices=False)
     assert made.matrix.shape == (len(papers), dimensions)
     exact = left[:, :dimensions] * singular[:dimensions]

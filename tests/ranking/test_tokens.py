@@ -75,7 +75,7 @@ def test_sentences_that_are_not_there_are_named_together() -> None:
     corpus = corpus_of([Paper("p", "t", ("one", "two"))])
     with pytest.raises(InputError) as caught:
         corpus.sentences("p", [2, 0, -1], "words")
-    assert caught.value.faults == ("p: no sentence 2; expected 0 to 1", "p: no sentence -1; expected 0 to 1")
+    assert caught.value.faults == ("p: no sentence 2, expected 0 to 1", "p: no sentence -1, expected 0 to 1")
 
 
 def test_batches_do_not_show(papers: list[Paper]) -> None:
@@ -88,7 +88,7 @@ def test_batches_do_not_show(papers: list[Paper]) -> None:
 def test_an_id_that_comes_twice_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         corpus_of([Paper("p", "a", ()), Paper("q", "b", ()), Paper("p", "c", ())], shard=2)
-    assert caught.value.faults == ("p: again",)
+    assert caught.value.faults == ("p: more than one paper",)
 
 
 def test_counts_are_the_tokens_of_each_document(papers: list[Paper], corpus: Corpus) -> None:

@@ -214,7 +214,7 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
 
 
 def test_no_frequent_word_is_told(inputs: RankingInputs, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no word stands 100000 time"):
+    with pytest.raises(InputError, match="no word occurs 100000 times"):
         wordvectors.train(
             inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"min_count": 100_000},

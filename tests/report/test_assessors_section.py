@@ -111,7 +111,7 @@ def test_open_disputes_leave_a_dash_and_a_reason() -> None:
         assert [str(row[at]) for at in (2, 3, 6)] == ["–", "–", "–"]
         assert str(row[4]) != "–"
     assert len(against.notes) == 3
-    assert "pairs that a1 judged are disputed and not settled" in against.notes[0]
+    assert "pairs that a1 judged are in dispute" in against.notes[0]
     assert "against-final-grades" not in [one.name for one in tables(unsettled)]
 
 

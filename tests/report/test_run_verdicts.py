@@ -37,7 +37,7 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
     noise = {"good": 0.2, "poor": 9.0, "worst": -0.5}
     five, six = best_line(measured(5, noise)), best_line(measured(6, noise))
     assert five.startswith(
-        "With 5 query papers no difference between runs can hold: at least 6 query papers are needed. "
+        "With 5 query papers no difference between runs can be shown: at least 6 query papers are needed. "
     )
     assert "good is best by NDCG%20; that is not certain over 10 queries of 5 query papers." in five
     assert "Behind by their own intervals, but not after correction for 3 pairs of runs: poor and worst." in five

@@ -266,7 +266,7 @@ def test_where_one_method_found_it_alone_the_verdict_names_it() -> None:
     found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
     told = terminal(found)[0]
     assert found.verdict == "care"
-    assert "only with care: what late alone found would be missed" in told.splitlines()[0]
+    assert "need care on this collection: the pools would have missed what late alone found" in told.splitlines()[0]
     assert "A loss of 5 points of 100 is tolerated" in told
 
 
@@ -279,7 +279,7 @@ def test_a_run_that_is_hardly_judged_is_named_and_lies_between_its_bounds() -> N
     new = next(run for run in found.runs if run.run == "new")
     assert (new.judged_at_20, new.as_it_is, new.condensed) == (0.5, 0.4, 0.4)
     assert not new.pooled
-    assert "Of the first 20 of new, less than 95% are judged" in terminal(found)[0]
+    assert "Less than 95% of the first 20 papers of new are judged" in terminal(found)[0]
 
 
 def test_depths_keep_what_some_method_has_high_enough() -> None:

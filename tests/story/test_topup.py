@@ -11,7 +11,7 @@ from annot.base.errors import InputError
 from annot.base.records import MANUAL
 from annot.formats.trec import read_run
 from annot.judging import plan_on_record
-from annot.pools import replay
+from annot.pools import pool_facts
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study, quietly
@@ -77,7 +77,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     pool_growth.add(
         ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly
     )
-    assert not replay.replay(ws, advance=quietly).differences
+    assert not pool_facts.replay(ws, advance=quietly).differences
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)

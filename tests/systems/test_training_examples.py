@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,12 @@ from annot.ranking.systems.training.cocitations import (
     CitationContext,
     Exclusion,
     Limits,
-    MixPart,
     gather,
-    mixed,
-    read_mix,
 )
 from annot.ranking.systems.training.examples import (
     Example,
     Examples,
     as_record,
-    chosen_sets,
     cloze,
     contexts_of,
     pairs_of_contexts,
@@ -77,33 +72,6 @@ def test_every_context_is_kept_or_counted_by_its_reason() -> None:
 def test_contexts_of_the_fewest_and_the_most_words_are_kept(words: int, kept: bool) -> None:
     said = " ".join(["(1)", *["word"] * (words - 1)])
     assert bool(gather([text("c", (said, "ab"))], CORPUS, limits=LIMITS).contexts) == kept
-
-
-def test_a_mix_gives_each_field_its_share_of_the_examples() -> None:
-    rng = np.random.default_rng(0)
-    contexts = {
-        (f"a{at}", f"b{at}", *([f"c{at}"] if at % 2 else [])): [
-            CitationContext("x", "", ("Medicine",) if rng.random() < 0.7 else ("Computer Science",))
-        ]
-        for at in range(600)
-    }
-    sizes = {papers: 3 if len(papers) == 3 else 1 for papers in contexts}
-    mix = read_mix(["Medicine+Biology=0.6", "Computer Science=0.4"])
-    assert mix == (MixPart(("Medicine", "Biology"), 0.6), MixPart(("Computer Science",), 0.4))
-    chosen = chosen_sets(list(contexts), contexts, mix=mix, wanted=200, examples_of=sizes.__getitem__)
-    by_field = Counter[str]()
-    for papers in chosen:
-        by_field[contexts[papers][0].fields[0]] += sizes[papers]
-    assert 120 <= by_field["Medicine"] < 123
-    assert 80 <= by_field["Computer Science"] < 83
-    whole = mixed(list(contexts), contexts, read_mix([]))
-    assert list(map(len, whole)) == [600]
-
-
-@pytest.mark.parametrize("typed", [["Medicine=0.6"], ["Medicine"], ["A=1.5", "B=-0.5"]])
-def test_shares_that_are_no_mix_are_refused(typed: list[str]) -> None:
-    with pytest.raises(InputError, match="--mix"):
-        read_mix(typed)
 
 
 def test_triplets_are_those_of_the_citation_graph() -> None:
@@ -165,7 +133,7 @@ def test_cloze_takes_the_sentence_out_nine_times_of_ten() -> None:
 
 
 def test_contexts_pair_up_and_ten_at_most_go_with_a_pair_of_papers() -> None:
-    said = [CitationContext(f"c{at}", f"context {at}", ()) for at in range(14)]
+    said = [CitationContext(f"c{at}", f"context {at}") for at in range(14)]
     kept = contexts_of(("a", "b"), said, seed=0)
     assert len(set(kept)) == 10
     assert set(kept) <= {one.text for one in said}

@@ -227,7 +227,7 @@ WRONG: dict[str, Wrong] = {
     "forecast: more for a pair than there are": Wrong(
         "forecast", "--design --assessors 2 --per-pair 3", ("2", "3"), "settled"
     ),
-    "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "and pull"), "planned"),
+    "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "annot pull"), "planned"),
     "forecast: an option of another": Wrong(
         "forecast", "--depth 5 --seconds 3", ("--depth and --seconds: expected with --pools only",), "judged"
     ),

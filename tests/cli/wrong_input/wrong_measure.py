@@ -34,17 +34,8 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         write("full.jsonl", b'{"paper_id": "c1", "bib_entries": {}}\n'),
     ),
-    "encoder contexts: a window that is none": Wrong(
-        "encoder contexts",
-        "full.jsonl --out c.jsonl --window section",
-        ("--window section", "sentence"),
-        "pooled",
-    ),
     "encoder examples: co-citations without contexts": Wrong(
         "encoder examples", "ts-aspire --out d", ("found no --contexts", "`annot encoder contexts`"), "pooled"
-    ),
-    "encoder examples: shares that do not sum to 1": Wrong(
-        "encoder examples", "specter-id --out d --mix Medicine=0.7", ("the shares sum to 0.7",), "pooled"
     ),
     "encoder examples: a system that nobody trains": Wrong(
         "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
@@ -52,7 +43,7 @@ WRONG: dict[str, Wrong] = {
     "encoder examples: of no context": Wrong(
         "encoder examples",
         "cosentbert --contexts contexts.jsonl --out d",
-        ("contexts.jsonl: no context", "see what `annot encoder contexts` left out"),
+        ("contexts.jsonl: no context", "`annot encoder contexts` prints what it left out"),
         "pooled",
         write("contexts.jsonl", b""),
     ),
@@ -96,12 +87,18 @@ WRONG: dict[str, Wrong] = {
     "encoder train: weights already there": Wrong(
         "encoder train",
         "specter-id --data examples --from start --out start",
-        ("start: there already, and not trained like this",),
+        ("start: weights of another training are there",),
         "pooled",
         examples,
     ),
+    "encoder train: a setting of no such name": Wrong(
+        "encoder train", "ts-aspire --data d --set lerning_rate=1", ("did you mean 'learning_rate'?",), "pooled"
+    ),
+    "encoder train: a setting that is no number": Wrong(
+        "encoder train", "ts-aspire --data d --set epochs=x", ("epochs: found 'x'",), "pooled"
+    ),
     "encoder train: a loss that it has not": Wrong(
-        "encoder train", "ts-aspire --data d --loss softmax", ("found softmax, expected triplet",), "pooled"
+        "encoder train", "ts-aspire --data d --set loss=softmax", ("found softmax, expected triplet",), "pooled"
     ),
     "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
     "run import: a run broken on line 17": Wrong(
@@ -147,13 +144,13 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),
     "evaluate: two things at once": Wrong(
-        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
+        "evaluate", "--against csfcube --out it", ("found --against and --out, expected only one of them",), "measured"
     ),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),
     "evaluate: no folds": Wrong(
-        "evaluate", "--average dev", ("no query in a development fold", "annot query folds"), "measured"
+        "evaluate", "--average dev", ("no query is in a development fold", "annot query folds"), "measured"
     ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
@@ -184,7 +181,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: one tag in two files": Wrong(
         "evaluate",
         "mine.run mine.run",
-        ("the tag 'mine' stands in another file",),
+        ("the tag 'mine' is also in another file",),
         "measured",
         write("mine.run", RUN_LINES),
     ),
@@ -216,7 +213,7 @@ WRONG: dict[str, Wrong] = {
         "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
     ),
     "assessor-effect: one run alone": Wrong(
-        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+        "assessor-effect", "", ("1 run, expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
     ),
     "assessor-effect: qrels of a query that is not in the study": Wrong(
         "assessor-effect",
@@ -225,11 +222,8 @@ WRONG: dict[str, Wrong] = {
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "assessor-effect: no random assessors": Wrong(
-        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
-    ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",

@@ -37,12 +37,16 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
     "vectors add: no ids": Wrong(
-        "vectors add", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+        "vectors add",
+        "mine theirs.npy --space s",
+        ("the ids of its rows are missing",),
+        "labelled",
+        write("theirs.npy", ""),
     ),
     "vectors add: no space": Wrong(
         "vectors add",
         "mine theirs.jsonl",
-        ("theirs.jsonl:2: does not name the space", "--space"),
+        ("theirs.jsonl:2: the space of the vectors is not known", "--space"),
         "labelled",
         write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
     ),
@@ -52,7 +56,7 @@ WRONG: dict[str, Wrong] = {
     "vectors list: a damaged set": Wrong(
         "vectors list",
         "",
-        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        ("corpus/vectors/mine: vectors are missing", "vectors.npy"),
         "labelled",
         write("corpus/vectors/mine/ids.txt", "fic0101\n"),
     ),
@@ -123,7 +127,7 @@ WRONG: dict[str, Wrong] = {
     "pool import: the name of a method of our own": Wrong(
         "pool import",
         "engine.run --method abs_tfidf",
-        ("'abs_tfidf': is the name of a method of our own", "another name"),
+        ("'abs_tfidf': is the name of a built-in method", "another name"),
         "pooled",
         engine_run,
     ),
@@ -135,7 +139,7 @@ WRONG: dict[str, Wrong] = {
     "pool import: of another study": Wrong(
         "pool import",
         "engine.run --method x --foreign drop",
-        ("no document of this corpus for a query of this study", "such as fic"),
+        ("no query of this study has a document of this corpus", "such as fic"),
         "pooled",
         write("engine.run", "q9 Q0 fic0101 1 2 engine\n"),
     ),

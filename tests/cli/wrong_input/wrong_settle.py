@@ -13,12 +13,12 @@ WRONG: dict[str, Wrong] = {
         "agreement", "--by assessor", ("no judgements", "annot pull"), "planned"
     ),
     "agreement: an option of another way": Wrong(
-        "agreement", "--by guidelines --all", ("--all: not an option of `annot agreement --by guidelines`",), "judged"
+        "agreement", "--by guidelines --all", ("--all", "expected with the table by facet"), "judged"
     ),
     "agreement: a query without --by": Wrong(
         "agreement",
         "--query fic0407-background",
-        ("--query: not an option",),
+        ("--query: expected with --by assessor only",),
         "judged",
     ),
     "agreement: binarised off the scale": Wrong(
@@ -34,7 +34,7 @@ WRONG: dict[str, Wrong] = {
     "qrels compare: other queries": Wrong(
         "qrels compare",
         "exports/qrels.txt b.txt",
-        ("no query of this study is in both", "b.txt: found 31"),
+        ("the two files have no query of this study in common", "b.txt: found 31"),
         "measured",
         write("b.txt", "31 0 d 1\n"),
     ),

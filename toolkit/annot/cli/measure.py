@@ -23,7 +23,7 @@ def evaluate(
     measure: Annotated[
         list[str] | None,
         option(
-            "A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
+            "A measure to show, by its name in ir_measures (nDCG@10). May be repeated; the first compares the runs.",
             shown="NDCG%20; nDCG in trec",
         ),
     ] = None,
@@ -31,31 +31,36 @@ def evaluate(
     average: Annotated[
         str,
         option(
-            "test: mean of the test folds' means, where there are folds; dev: the first development fold; plain: all."
+            "Which queries to average over. test: mean of the test folds' means, if there are folds; dev: the first "
+            "development fold; plain: all queries."
         ),
     ] = "test",
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Print every two runs too, and every measure, on every facet.")] = False,
+    every: Annotated[bool, flag("--all", "Also print all pairs of runs, and every measure on every facet.")] = False,
     against: Annotated[
         str | None,
-        option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
+        option("Instead, compare your figures with a paper's: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
     out: Annotated[
         Path | None,
-        option("A folder for the comparison: tables (LaTeX, Markdown, CSV, JSON), drawing (SVG).", "--out", "-o"),
+        option(
+            "Write the comparison into this folder: tables (LaTeX, Markdown, CSV, JSON) and a drawing (SVG).",
+            "--out",
+            "-o",
+        ),
     ] = None,
 ) -> Output:
-    """Print which run is best, whether that is certain, and which differences hold: a row a run, a column a facet.
+    """Print which run is best, whether that is certain, and which differences hold: a row per run, a column per facet.
 
-    Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
-    Without runs, convention or measure it also writes exports/evaluation.json.
+    Measures are computed as in CSFCube's release and as in trec_eval; runs are compared as in CSFCube's release.
+    Without runs, --convention or --measure, the figures are also written to exports/evaluation.json.
     """
     from annot.measuring.results import evaluation_data
     from annot.steps import evaluate as step
 
     if against is not None:
         if out is not None:
-            raise typer.BadParameter("found --against and --out, expected one of them")
+            raise typer.BadParameter("found --against and --out, expected only one of them")
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
         finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
@@ -84,19 +89,15 @@ def assessor_effect(
     measure: Annotated[
         str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
     ] = None,
-    random_assessors: Annotated[
-        int | None, option("Random choices of one assessor per pair.", shown="500", min=1)
-    ] = None,
 ) -> Output:
-    """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
-    from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM
+    """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
+    from annot.measuring.measured import CONVENTION, MEASURE
     from annot.steps import assessor_effect as step
 
     found = step.measure(
         ws,
         convention=convention or CONVENTION,
         measure_name=measure or MEASURE,
-        n_random=random_assessors or N_RANDOM,
         tell=say,
     )
     return Output(found, step.describe(found))
@@ -104,10 +105,10 @@ def assessor_effect(
 
 @command("reusability")
 def reusability(ws: "Workspace") -> Output:
-    """Write the certificate: can systems that did not help to build the pools be measured on this collection?
+    """Test whether new systems can be scored fairly on this collection.
 
-    Takes each pool method for a system that came later, without what it alone brought; looks at smaller pools, unjudged
-    papers and halves of the queries. The page is exports/certificate.html.
+    Each pool method is scored as if it were a new system, without the papers that it alone found. The page
+    exports/certificate.html also shows smaller pools, unjudged papers and halves of the queries.
     """
     from annot.steps import reusability as step
 
@@ -117,10 +118,11 @@ def reusability(ws: "Workspace") -> Output:
 
 @command("errors")
 def errors(ws: "Workspace") -> Output:
-    """Write errors.csv: what systems get wrong, a pair a row, in which you enter the kind of error.
+    """Write errors.csv, a list of what systems get wrong, in which you enter the kind of each error.
 
-    Irrelevant papers in the first fifth of a ranking, relevant ones in its lower half. Written again, it keeps what
-    stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
+    It has one row per pair: irrelevant papers in the first fifth of a ranking, and relevant papers in its lower half.
+    Run it again at any time: your entries in the columns kind and note stay. `annot report` counts the kinds, `annot
+    browse` shows them.
     """
     from annot.base.templating import counted
     from annot.steps import errors as step

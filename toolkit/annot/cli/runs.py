@@ -118,7 +118,6 @@ def encoder_contexts(
     ws: "Workspace",
     files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
     out: Annotated[Path, option("The file of contexts.", "--out", "-o")],
-    window: Annotated[str, option("What a context is: sentence or paragraph.")] = "sentence",
     field: Annotated[
         list[str] | None, option("Field of study of the citing paper; may be repeated.", shown="all fields")
     ] = None,
@@ -135,9 +134,7 @@ def encoder_contexts(
 
     limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
-        written = step.write_contexts(
-            ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance
-        )
+        written = step.write_contexts(ws, files, out=out, limits=limits, dry_run=dry_run, advance=advance)
     return Output(written, rendered("encoder-contexts", written=written))
 
 
@@ -155,10 +152,6 @@ def encoder_examples(
         float, option("Share of papers, or of sets cited together, held out for them.", min=0.0, max=1.0)
     ] = 0.2,
     most_cocited: Annotated[int, option("Papers cited together, at most, for pairs of papers.", min=2)] = 3,
-    mix: Annotated[
-        list[str] | None,
-        option("Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.", shown="as it comes"),
-    ] = None,
     easy: Annotated[int, option("Triplets: random negatives of a paper.", min=0)] = 3,
     hard: Annotated[int, option("Triplets: negatives cited by what the paper cites.", min=0)] = 2,
     sentences: Annotated[int, option("Inverse cloze task: sentences of an abstract.", min=1)] = 2,
@@ -173,11 +166,10 @@ def encoder_examples(
 
     Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
     """
-    from annot.ranking.systems.training.cocitations import read_mix
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_examples as step
 
-    drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
+    drawn = (examples, dev, dev_share, most_cocited, easy, hard, sentences, removed, with_queries)
     sampling = step.Sampling(*drawn, seed)
     written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
     return Output(written, rendered("encoder-examples", written=written))
@@ -204,22 +196,15 @@ def encoder_train(
     ] = None,
     out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
     device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="the GPU where there is one")] = None,
-    epochs: Annotated[int | None, own("Times that every example is seen.", min=1)] = None,
-    batch: Annotated[int | None, own("Examples of a step.", min=1)] = None,
-    at_once: Annotated[int | None, own("Examples read at once; negatives are from among these.", min=1)] = None,
-    learning_rate: Annotated[float | None, own("Learning rate at its height.", min=0.0)] = None,
-    warm_up: Annotated[
-        float | None, own("Steps until the learning rate is at its height; below 1, a share of all.", min=0.0)
+    setting: Annotated[
+        list[str] | None,
+        option(
+            "A setting in place of the paper's, such as learning_rate=1e-5; may be repeated: batch, at_once, "
+            "learning_rate, warm_up, epochs, loss, margin, check_every, patience, temperature, entropy, seed.",
+            "--set",
+            shown="the paper's",
+        ),
     ] = None,
-    loss: Annotated[str | None, own("triplet (margin, L2) or softmax (dot products, all of a batch).")] = None,
-    margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
-    temperature: Annotated[float | None, own("Temperature of Aspire's weights of sentences.", min=1e-6)] = None,
-    entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
-    check_every: Annotated[
-        int | None, option("Steps between two looks at the dev examples.", shown="a tenth of an epoch", min=1)
-    ] = None,
-    patience: Annotated[int | None, option("Looks without a lower dev loss that end it.", shown="5", min=1)] = None,
-    seed: Annotated[int | None, option("Random seed.", shown="0")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
@@ -229,15 +214,7 @@ def encoder_train(
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_train as step
 
-    given: dict[str, Any] = {"epochs": epochs, "batch": batch, "at_once": at_once, "warm_up": warm_up}
-    given |= {
-        "learning_rate": learning_rate,
-        "loss": loss,
-        "margin": margin,
-        "temperature": temperature,
-        "entropy": entropy,
-    }
-    given |= {"check_every": check_every, "patience": patience, "seed": seed}
+    given = {name.strip(): value for name, _, value in (one.partition("=") for one in setting or ())}
     recipe = recipe_of(system, **given)
     with progress("training") as advance:
         found = step.make(

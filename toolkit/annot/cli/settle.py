@@ -9,6 +9,7 @@ from annot.cli.options import (
     PerQueryOption,
     argument,
     flag,
+    only_with,
     option,
     setting,
 )
@@ -24,8 +25,8 @@ def agreement(
     by: Annotated[
         str | None,
         option(
-            "assessor: each one's grades, pace and changes, and why they disagree. guidelines: agreement before "
-            "adjudication under each version of them.",
+            "assessor: the grades, pace and changes of each assessor, and why they disagree. guidelines: agreement "
+            "before adjudication with each version of the guidelines.",
             shown="facet",
         ),
     ] = None,
@@ -37,24 +38,35 @@ def agreement(
         ),
     ] = None,
     per_query: PerQueryOption = False,
-    every: Annotated[bool, flag("--all", "Print every coefficient, with mean, quartiles and pooled.")] = False,
+    every: Annotated[
+        bool, flag("--all", "Print every coefficient, with its mean, quartiles and pooled value.")
+    ] = False,
     binarised_at: Annotated[
-        int | None, option("Compare this grade or higher against lower.", shown="the whole scale")
+        int | None, option("Split the scale in two: this grade or higher, and lower.", shown="the whole scale")
     ] = None,
     query: Annotated[
         list[str] | None,
-        option("With --by assessor, show all hard candidates of this query; repeatable.", "--query", "-q"),
+        option("With --by assessor: show all hard candidates of this query. May be repeated.", "--query", "-q"),
     ] = None,
 ) -> Output:
-    """Print how far assessors agree, per facet, before and after adjudication, with intervals.
+    """Print how well assessors agree on each facet, before and after adjudication, with intervals.
 
-    Also writes every coefficient, per query and per facet, to exports/agreement.json.
+    Every coefficient, per query and per facet, is also written to exports/agreement.json.
     """
+    from annot.base.names import check_name
     from annot.steps import agreement as step
 
-    given = {"--missing": missing is not None, "--per-query": per_query, "--all": every}
-    given |= {"--binarised-at": binarised_at is not None, "--query": bool(query)}
-    step.check_options(by, [name for name, there in given.items() if there])
+    if by is not None:
+        check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
+        only_with(
+            "the table by facet (without --by)",
+            missing=missing,
+            per_query=per_query,
+            all=every,
+            binarised_at=binarised_at,
+        )
+    if by != step.ASSESSOR:
+        only_with("--by assessor", query=query or None)
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)
@@ -71,19 +83,20 @@ def agreement(
 def qrels(
     ws: "Workspace",
     partial: Annotated[
-        bool, flag("--partial", "Write what is settled although pairs are still open; they stay unjudged.")
+        bool, flag("--partial", "Write the final grades even if pairs are still open; these stay unjudged.")
     ] = False,
     allow_single: Annotated[
         str | None,
         option(
-            "Why pairs count with fewer judgements than planned, after an assessor left; every page repeats it.",
+            "Accept pairs with fewer judgements than planned after an assessor has left. Give the reason: every page "
+            "repeats it.",
             "--allow-single",
         ),
     ] = None,
 ) -> Output:
     """Write the final grades as TREC qrels.
 
-    Pairs with fewer judgements than planned have no final grade, unless you take them with --allow-single.
+    Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
     from annot.base.templating import counted
     from annot.steps import qrels as step
@@ -102,7 +115,7 @@ def qrels_compare(
     convention: ConventionOption = None,
     measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Output:
-    """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
+    """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -18,12 +18,10 @@ from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_lines import number_as_text
 from annot.formats.paper_text import split_sentences
 
-Window = Literal["sentence", "paragraph"]
-
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A sentence or paragraph of a paper, and what it cites."""
+    """A sentence of a paper, and what it cites."""
 
     text: str
     cited: tuple[str, ...]
@@ -42,8 +40,8 @@ class CitingText:
     contexts: tuple[Context, ...]
 
 
-def read_citing_texts(lines: Iterable[str], *, name: str, window: Window) -> Iterator[CitingText]:
-    """The papers of a file, one a line, as they come; `window` says what of them is a context.
+def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText]:
+    """The papers of a file, one a line, as they come.
 
     Raises InputError after the last line with every fault.
     """
@@ -57,15 +55,15 @@ def read_citing_texts(lines: Iterable[str], *, name: str, window: Window) -> Ite
             continue
         entries = paper.bib_entries.items()
         linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
-        contexts = [context for part in paper.body_text for context in _contexts(part, linked, window)]
+        contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
         fields = paper.mag_field_of_study or (record.get("metadata") or {}).get("mag_field_of_study") or ()
         yield CitingText(paper.paper_id, tuple(fields), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
 
 
-def _contexts(part: _Paragraph, linked: Mapping[str, str], window: Window) -> Iterator[Context]:
+def _contexts(part: _Paragraph, linked: Mapping[str, str]) -> Iterator[Context]:
     end = 0
-    for sentence in split_sentences(part.text) if window == "sentence" else (part.text,):
+    for sentence in split_sentences(part.text):
         start = part.text.index(sentence, end)
         end = start + len(sentence)
         spans = [span for span in part.cite_spans if start <= span.start < end]

@@ -11,8 +11,8 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
-from annot.ranking.imported_rankings import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -86,7 +86,7 @@ def take_in(
     submission.refuse_findings(submission.refused(found.findings, rules), file, REMEDIES)
     if not any(found.rankings.values()):
         raise InputError(
-            f"{file}: no document of this corpus for a query of this study",
+            f"{file}: no query of this study has a document of this corpus",
             faults=[
                 f"found {', '.join(sorted(handed_in.run.documents)[:3])}",
                 f"expected query papers or queries, such as {queries[0].paper_id} or {queries[0].query_id}",
@@ -104,7 +104,9 @@ def take_in(
     }
     replaced = before is not None and before["source"]["sha256"] != handed_in.sha256
     if replaced and pooled:
-        raise InputError(f"--method {method}: pools hold documents of another ranking of it", hint="take another name")
+        raise InputError(
+            f"--method {method}: the pools were drawn from another ranking of this name", hint="choose another name"
+        )
     if not dry_run:
         keep_imported(ws, method, found.rankings, about=about)
     lengths = [len(ranking) for ranking in found.rankings.values()]
@@ -126,6 +128,6 @@ def take_in(
 
 def _check_method(ws: Workspace, method: str) -> None:
     if not METHOD.fullmatch(method):
-        raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, and a letter or digit first")
+        raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, with a letter or digit first")
     if method in (*METHODS, CITED, MANUAL) or (ws.vectors / method).is_dir():
-        raise InputError(f"--method {method!r}: is the name of a method of our own", hint="take another name")
+        raise InputError(f"--method {method!r}: is the name of a built-in method", hint="choose another name")

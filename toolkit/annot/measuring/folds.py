@@ -12,6 +12,7 @@ import numpy as np
 
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query
+from annot.base.templating import counted
 
 DEVELOP, TEST = "dev", "test"
 
@@ -34,8 +35,8 @@ def grouped_folds(
         by_paper.setdefault(first[query.paper_id], []).append(query)
     if count < 2 or len(by_paper) < count:
         raise InputError(
-            f"{count} folds: expected 2 or more, and at most {len(by_paper)}, one for each query paper; near-copies "
-            "count as one"
+            f"{counted(count, 'fold')}: expected at least 2 folds, and a query paper for each; "
+            f"found {counted(len(by_paper), 'query paper')} (near-copies count as one)"
         )
     papers = list(by_paper)
     np.random.default_rng(seed).shuffle(papers)
@@ -113,12 +114,14 @@ def find_leaks(
 
 def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     """Raise LeakError, with every fault, where a figure would be void."""
-    faults = [f"{paper_id}: a query paper of both sides" for paper_id in leaks.query_papers]
-    faults += [f"{query_id} {doc_id}: a judged pair of both sides" for query_id, doc_id in leaks.pairs]
-    faults += [f"{one} and {two}: {100 * share:.0f}% the same text" for one, two, share in leaks.near_duplicates]
+    faults = [f"{paper_id}: this query paper is in training and test" for paper_id in leaks.query_papers]
+    faults += [f"{query_id} {doc_id}: this judged pair is in training and test" for query_id, doc_id in leaks.pairs]
+    faults += [
+        f"{one} and {two}: {100 * share:.0f}% of the text is the same" for one, two, share in leaks.near_duplicates
+    ]
     if faults:
-        hint = "`annot query folds --redraw` draws folds that keep papers and their near-copies together"
-        raise LeakError(f"{where}: training and test are not apart", faults=faults, hint=hint)
+        hint = "draw folds that keep papers and their near-copies together: `annot query folds --redraw`"
+        raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 
 def near_copies(papers: Iterable[Paper]) -> tuple[tuple[str, str], ...]:

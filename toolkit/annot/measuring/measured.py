@@ -121,14 +121,16 @@ class ByGuidelines:
 
 @rounding
 def assessors_of(snapshot: Snapshot) -> Looked:
-    """How everyone who judged does it. Raises MissingInput when nobody did.
+    """How each assessor judges. Raises MissingInput without judgements.
 
     Nothing in it depends on the clock where a study of our own was judged within two days.
     """
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import --as judgements`")
+        raise MissingInput(
+            "no judgements", hint="collect them with `annot pull`, or import them with `annot import --as judgements`"
+        )
     elsewhere = snapshot.judged_elsewhere
     days = {(judgement.judged_at or "")[:10] for judgement in counting}
     panel = panel_of(
@@ -157,7 +159,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
 def _order(panel: Panel, *, elsewhere: bool) -> str:
     if panel.by_clock.all():
         return "the order of the clock"
-    of_some = " of those whose judgements do not all have a moment" if panel.by_clock.any() else ""
+    of_some = " for assessors whose judgements do not all have a time" if panel.by_clock.any() else ""
     if elsewhere:
         return f"the order of the imported file{of_some}, which need not be the order of judging"
     return f"the order of the plan{of_some}"
@@ -200,7 +202,7 @@ def evaluation_of(
     """
     if runs and runs.keys() <= demonstrations(snapshot):
         raise InputError(
-            f"{', '.join(runs)}: trained on what it is tested on, expected a run beside it that was not",
+            f"{', '.join(runs)}: all of these runs were trained on their test queries; expected one that was not",
             hint="make one with `annot run`",
         )
     return of_runs(
@@ -229,14 +231,13 @@ def assessor_effect_of(
     *,
     convention: str,
     measure: str,
-    n_random: int,
 ) -> AssessorEffect:
     """The runs ranked under every grading."""
     settings = EffectSettings(
         convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=n_random,
+        n_random=N_RANDOM,
         alpha=ALPHA,
         permutations=SWAP_PERMUTATIONS,
         level=snapshot.ws.settings.agreement.level,
@@ -246,7 +247,7 @@ def assessor_effect_of(
 
 
 def demonstrations(snapshot: Snapshot) -> frozenset[str]:
-    """The runs that were trained on what they are tested on: their figures stand in no comparison."""
+    """The runs that were trained on their test queries: they are compared with nothing."""
     return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
 
 
@@ -260,11 +261,11 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
     """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
     paths = files or tuple(sorted(ws.runs.glob("*.run")))
     if not paths:
-        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
+        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or give run files")
     runs: dict[str, dict[str, Ranking]] = {}
     for path in paths:
         run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
         if run.tag in runs:
-            raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
+            raise InputError(f"{path}: the tag {run.tag!r} is also in another file")
         runs[run.tag] = run.rankings
     return runs

@@ -61,7 +61,7 @@ def with_restated(
     later. Of a run of our own, and of one that was brought in without what is in no pool, these papers are left out,
     too: it would not have ranked them.
     """
-    told, before = [], []
+    topped_up, before = [], []
     for one in topups(snapshot, qrels):
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
             measured = evaluation_of(
@@ -73,20 +73,20 @@ def with_restated(
                 ties=ties,
                 average=average,
             )
-            told.append(ToppedUp(one.version.number, one.version.method, one.judged))
+            topped_up.append(ToppedUp(one.version.number, one.version.method, one.judged))
             before.append(_values(measured, evaluated))
-    if not told:
+    if not topped_up:
         return evaluated
     scores = restated_scores(before, _values(evaluated, evaluated))
-    return replace(evaluated, restated=Restated(tuple(told), evaluated.convention, evaluated.measure, scores))
+    return replace(evaluated, restated=Restated(tuple(topped_up), evaluated.convention, evaluated.measure, scores))
 
 
-def _values(evaluated: Evaluated, told_by: Evaluated) -> dict[str, dict[str, float]]:
+def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
     """By facet and run, on what runs are compared by."""
     found: dict[str, dict[str, float]] = {}
     for line in evaluated.lines:
-        if line.convention == told_by.convention and line.run != CHANCE:
-            found.setdefault(line.facet, {})[line.run] = line.values[told_by.measure]
+        if line.convention == by.convention and line.run != CHANCE:
+            found.setdefault(line.facet, {})[line.run] = line.values[by.measure]
     return found
 
 

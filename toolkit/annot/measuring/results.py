@@ -84,7 +84,7 @@ def as_text(data: Any) -> str:
 
 
 def matches_file(ws: Workspace, tag: str) -> Path:
-    """Where the matches of a run lie."""
+    """The file with the matches of a run."""
     return ws.runs / f"{tag}{ENDING}"
 
 

@@ -69,7 +69,7 @@ class StudyInputs:
 
     def own_vectors(self, name: str) -> Vectors | None:
         folder = self.ws.vectors / name
-        return vectors.load(folder, hint=f"mend {folder}, or remove it") if folder.is_dir() else None
+        return vectors.load(folder, hint=f"correct the files in {folder}, or remove it") if folder.is_dir() else None
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
         return encoded_abstracts(self.ws, weights, self._sorted_papers, advance=self.advance)

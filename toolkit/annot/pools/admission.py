@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
+from pydantic import TypeAdapter
+
 from annot.base.errors import InputError
 from annot.base.records import MANUAL, Paper, Pool, Ranking
 from annot.corpus.corpus_facts import with_citations
@@ -25,7 +27,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of, write_fil
 FILE = "admission.jsonl"
 """Below the pools."""
 Barred = Mapping[str, str | None]
-"""By id, the near-duplicate that stands for the paper; None for a paper with the title of the query paper."""
+"""By id, the near-duplicate that the pool has in its place; None for a paper with the title of the query paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ class Admission:
     """Of the manifest of the citations that had been added; None where there were none."""
     barred: Mapping[int, Barred]
     """By version of the pool, what was ranked or cited and could not enter."""
+
+
+_ADMISSION = TypeAdapter(Admission)
 
 
 def admissions(
@@ -87,7 +92,7 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
     proved: raise InputError where the file is not the one that the manifest of the pools names.
     """
     path, manifest = ws.pools / FILE, ws.pools / MANIFEST
-    hint = "run a command that was killed again; otherwise take the file from a backup"
+    hint = "if a command was killed, run it again; otherwise restore the file from a backup"
     if proved and manifest.is_file():
         expected = read_manifest(manifest, hint=hint).get("files", {}).get(FILE)
         found = sha256_of(path) if path.is_file() else None
@@ -97,8 +102,9 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
     if not path.is_file():
         return {}
     try:
-        return dict(map(_read, path.read_text(encoding="utf-8").splitlines()))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return {json.loads(line)["paper_id"]: _ADMISSION.validate_json(line) for line in lines}
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not what `annot pool` writes: {error}", hint=hint) from None
 
 
@@ -156,13 +162,3 @@ def _versions(pool: Pool | None, coming: int | None) -> list[int]:
     """The drawn pool and those that a ranking added to: what a person added was looked at when they did."""
     later = [one.version for one in pool.additions if one.method != MANUAL] if pool else []
     return [1, *later, *([] if coming is None else [coming])]
-
-
-def _read(line: str) -> tuple[str, Admission]:
-    record = json.loads(line)
-    return record["paper_id"], Admission(
-        cited=tuple(record["cited"]),
-        cited_outside=tuple(record["cited_outside"]),
-        citations_sha256=record["citations_sha256"],
-        barred={int(version): dict(barred) for version, barred in record["barred"].items()},
-    )

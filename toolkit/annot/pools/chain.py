@@ -72,9 +72,9 @@ def _files(ws: Workspace) -> Iterator[str]:
             places = (ws.root / given, path.parent / given)
             at = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
             if at is None:
-                yield f"{name}: its input {given} is gone"
+                yield f"{name}: its input {given} is missing"
             elif sha256_of(at) != sha256:
-                yield f"{name}: its input {given} was made anew since; `{command}` takes it up"
+                yield f"{name}: its input {given} has changed since; run `{command}` again"
 
 
 def _vectors(ws: Workspace) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
     for facet, versions in read_guidelines(session).items():
         for sent in versions:
             if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
-                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: not the text that was sent"
+                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text is another one"
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
@@ -105,16 +105,16 @@ def _grades(ws: Workspace, session: Session) -> Iterator[str]:
     if ws.qrels.is_file() and ws.qrels.read_text(encoding="utf-8") != write_qrels(
         outcome_of(session, ws.settings).qrels
     ):
-        yield "exports/qrels.txt: not what the judgements on record give; `annot qrels` takes them up"
+        yield "exports/qrels.txt: does not follow from the judgements on record; run `annot qrels` again"
 
 
 def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
     if not is_named_inside(path, root):
-        yield f"{path}: not looked at, since it is outside the study; {who} SHA-256 {sha256[:12]}"
+        yield f"{path}: not checked, because it is outside the study; {who} SHA-256 {sha256[:12]}"
         return
     name = path.relative_to(root).as_posix()
     if not path.is_file():
-        yield f"{name}: gone; {who} SHA-256 {sha256[:12]}"
+        yield f"{name}: missing; {who} SHA-256 {sha256[:12]}"
         return
     if (found := sha256_of(path)) != sha256:
         yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"

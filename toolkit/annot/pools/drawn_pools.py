@@ -30,7 +30,7 @@ def draw_pools(
     *,
     current: Mapping[str, Pool],
 ) -> list[Pool]:
-    """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
+    """The pool of every query paper that has a design, drawn as that says, with what was added to the one on record.
 
     Raises InputError where a method would draw that was added later.
     """
@@ -77,7 +77,7 @@ def admitted_to(
     proved: bool,
     advance: Advance,
 ) -> dict[str, Admission]:
-    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now.
+    """What the pools of these papers were drawn with; of a pool that does not say, what holds now.
 
     proved: raise InputError where what is on disk is not what its manifest names.
     """
@@ -122,14 +122,17 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
         path = ws.query_pools / file_name(paper_id, ".jsonl")
         name = path.relative_to(ws.root).as_posix()
         if not path.is_file():
-            yield paper_id, f"{name}: gone; the database has this pool"
+            yield paper_id, f"{name}: missing, but the database has this pool"
         elif path.read_text(encoding="utf-8") != pool_lines(pool):
-            yield paper_id, f"{name}: not the pool that the database has"
+            yield paper_id, f"{name}: differs from the pool in the database"
         methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
         if paper_id in designs and hashes[paper_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
             of_pool = {method: {paper_id: lines[method].get(paper_id, "")} for method in methods}
             if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
-                yield paper_id, f"{paper_id}: pools/rankings/ is not what its pool was drawn from, by the database"
+                yield (
+                    paper_id,
+                    f"{paper_id}: the rankings in pools/rankings/ did not give this pool",
+                )
 
 
 def _of_all(pools: Sequence[Pool], name: str) -> Any:
@@ -142,7 +145,8 @@ def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Additio
     twice = sorted({one.method for one in additions} & set(design.methods))
     if twice:
         raise InputError(
-            f"query paper {paper_id}: {', '.join(twice)} was added after the draw", hint=f"say --without {twice[0]}"
+            f"query paper {paper_id}: {', '.join(twice)} was added after the draw",
+            hint=f"leave it out with --without {twice[0]}",
         )
 
 

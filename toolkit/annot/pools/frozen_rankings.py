@@ -15,9 +15,9 @@ from annot.base.records import MANUAL, Advance, Pool, Ranking
 from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
-from annot.ranking.imported_rankings import imported_methods, ranking_file, read_imported
 from annot.ranking.index import open_index
 from annot.ranking.methods import method_named, rank_all
+from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -32,14 +32,14 @@ Lines = dict[str, dict[str, str]]
 
 
 def rankings_manifest(ws: Workspace) -> Path:
-    """Where the manifest of the rankings lies."""
+    """The manifest of the rankings."""
     return ws.rankings / MANIFEST
 
 
 def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
     """By method, the query papers whose pools follow from its ranking.
 
-    designs: of the pools that are drawn; pools: those that stand, of which what was added is kept.
+    designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
     """
     found: dict[str, list[str]] = {}
     for paper_id in dict.fromkeys((*designs, *pools)):
@@ -66,7 +66,7 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
         if paper_id in manifest.get(NOT_RANKED, {}).get(method, ())
     ]
     if absent:
-        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=HINT)
+        raise MissingInput(f"{ws.rankings}: no rankings for these query papers: {', '.join(absent)}", hint=HINT)
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
@@ -142,14 +142,14 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
         raise InputError(
             f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
             f"{recorded[:12]})",
-            hint="draw all pools anew with `annot pool`, or put the corpus back as it was",
+            hint="draw all pools again with `annot pool`, or restore the corpus",
         )
 
 
 def _manifest(ws: Workspace) -> dict[str, Any]:
     manifest = read_manifest(rankings_manifest(ws), hint=HINT)
     if not isinstance(manifest.get("query_papers"), list):
-        raise InputError(f"{rankings_manifest(ws)}: found no list `query_papers`", hint=HINT)
+        raise InputError(f"{rankings_manifest(ws)}: found no `query_papers`, expected a list", hint=HINT)
     return manifest
 
 
@@ -187,8 +187,8 @@ def rank_corpus(
     """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
 
     excluded: by query paper, the papers that must not rank for it, besides itself; asked once all is there to rank by.
-    keep: what an index lacks is made and kept. given: by method, rankings that are being brought in and need not be
-    kept yet. Raises MissingInput for a method that is neither ours nor brought in.
+    keep: what an index lacks is made and kept. given: by method, rankings that are being imported and need not be
+    kept yet. Raises MissingInput for a method that is neither ours nor imported.
     """
     brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
     for name, of in given.items():

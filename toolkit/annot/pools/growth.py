@@ -13,6 +13,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import known_query
 from annot.base.records import CITED, MANUAL, Pool, Query
+from annot.base.templating import counted
 from annot.formats.trec import rankings_sha256
 from annot.pools.drawn_pools import write_pools
 from annot.pools.frozen_rankings import Rankings, lines_of
@@ -62,9 +63,9 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
     was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
     if was:
         raise InputError(
-            f"{sum(growing.values())} pair(s) would be added to a study that was {was}",
+            f"{counted(sum(growing.values()), 'pair')} would be added to a study that was {was}",
             faults=[f"{query_id}: {count} more" for query_id, count in growing.items()],
-            hint="say --grow to add them; --dry-run shows what would change",
+            hint="add them with --grow; --dry-run shows what would change",
         )
 
 
@@ -155,9 +156,3 @@ def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, ra
         changed = {**current, **after}
         pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
     write_pools(ws, list(changed.values()))
-
-
-def refuse_without_reason(reason: str) -> None:
-    """Raise InputError for a reason of no words."""
-    if not reason.strip():
-        raise InputError("--reason: found nothing, expected how the papers were found")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import get_args
 
 from annot.base.errors import InputError
@@ -63,14 +63,14 @@ def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
 
 
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
-    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not tell, and is
+    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not say, and is
     not among them."""
     found = {}
     for pool in (as_of(pool, 1) for pool in pools):
         if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
-            methods, without = tuple(sorted(pool.methods)), tuple(sorted(pool.without))
+            numbers = pool.per_method, pool.ranking_depth, pool.seed
             found[pool.paper_id] = PoolDesign(
-                pool.mode, pool.per_method, pool.ranking_depth, pool.seed, methods, without
+                pool.mode, *numbers, methods=tuple(sorted(pool.methods)), without=tuple(sorted(pool.without))
             )
     return found
 
@@ -96,15 +96,11 @@ def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
         left_out = tuple(sorted(by.without))
         methods = tuple(name for name in known if name not in left_out)
     if not methods:
-        raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
-    return PoolDesign(
-        mode=by.mode or design.mode,
-        per_method=design.per_method if by.per_method is None else by.per_method,
-        ranking_depth=design.ranking_depth if by.ranking_depth is None else by.ranking_depth,
-        seed=design.seed if by.seed is None else by.seed,
-        methods=methods,
-        without=left_out,
-    )
+        raise InputError(
+            "no method is left to draw with", hint="check `[pool] methods` and `without` in annot.toml, and --without"
+        )
+    given = {name: value for name, value in asdict(by).items() if value is not None}
+    return replace(design, **{**given, "methods": methods, "without": left_out})
 
 
 def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:

@@ -1,25 +1,29 @@
-"""What pools look like as a whole, what they follow from beside the draws, and how two sets of pools differ."""
+"""What pools look like, what they follow from, and how they differ from those of another study or from a new draw."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from statistics import mean
 
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import CITED, Advance, Pool, Ranking
-from annot.pools.admission import passed_over_in, recorded_admissions
-from annot.pools.drawn_pools import admitted_to
+from annot.corpus.corpus_facts import papers_of
+from annot.pools.admission import Admission, passed_over_in, recorded_admissions
+from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
 from annot.pools.frozen_rankings import Rankings, method_settings, needed, rankings_manifest, read_rankings
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
-from annot.pools.pooling import MethodShare, Version, shares, versions_of
+from annot.pools.pooling import MethodShare, Version, as_of, shares, versions_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
-from annot.store.papers import AddedFile
+from annot.store.database import open_store
+from annot.store.papers import AddedFile, known_ids
+from annot.store.pools import read_pools
 from annot.study.workspace import Workspace, sha256_of
 
 DEPTHS = (10, 25, 50)
@@ -67,8 +71,7 @@ class PoolFacts:
     """What was added after the draw."""
     overlaps: tuple[Overlap, ...]
     passed_over: int | None = None
-    """Near-duplicates of other papers that the draws came by and left; None where that cannot be told."""
-    """None where the rankings are not on disk."""
+    """Near-duplicates of other papers that the draws passed over; None where the rankings are not on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ def differing(first: Mapping[str, Pool], second: Mapping[str, Pool]) -> tuple[Po
     return tuple(found)
 
 
-def first_difference(recorded: Pool, drawn: Pool) -> str | None:
+def _difference_of_version(recorded: Pool, drawn: Pool) -> str | None:
     """Where two drawings of one pool part, in words; None where they are the same. Scores may differ by rounding."""
     for at, (one, other) in enumerate(itertools.zip_longest(recorded.entries, drawn.entries), 1):
         if one is None or other is None:
@@ -195,14 +198,17 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     ws = ws.replaced("machine", cluster="")
     duplicates = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
     passed = None
-    if duplicates:
-        try:
-            passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent)
-        except InputError:
-            passed = None
+    with suppress(InputError):
+        passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent) if duplicates else None
     added = papers.added_files(ws.corpus) if pools else ()
-    earlier = _earlier(ws, pools) if added else 0
-    return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, _few_abstracts(ws, pools))
+    now = sha256_of(ws.corpus / papers.MANIFEST) if added else None
+    earlier = sum(
+        paper_id in pools and CITED in pools[paper_id].methods and one.citations_sha256 != now
+        for paper_id, one in (recorded_admissions(ws).items() if added else ())
+    )
+    drew = {method for pool in pools.values() for method in pool.methods}
+    few = trained_on_few({name: of for name, of in method_settings(ws).items() if name in drew})
+    return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, few)
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
@@ -220,18 +226,82 @@ def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *,
     return passed_over_in([pools[paper_id] for paper_id in designs], rankings, admitted)
 
 
-def _few_abstracts(ws: Workspace, pools: Mapping[str, Pool]) -> FewAbstracts | None:
-    drew = {method for pool in pools.values() for method in pool.methods}
-    return trained_on_few({name: of for name, of in method_settings(ws).items() if name in drew})
+def _silent(done: int, total: int | None) -> None:
+    pass
 
 
-def _earlier(ws: Workspace, pools: Mapping[str, Pool]) -> int:
-    now = sha256_of(ws.corpus / papers.MANIFEST)
-    return sum(
-        paper_id in pools and CITED in pools[paper_id].methods and one.citations_sha256 != now
-        for paper_id, one in recorded_admissions(ws).items()
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The pools that were drawn again, and where they part from those on record."""
+
+    pools: int
+    documents: int
+    added_to: int
+    """Pools, imported ones among them, that were added to after the draw."""
+    imported: int
+    """Pools that do not say how they were drawn; only what was added to them is looked at."""
+    cited_since: int
+    """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
+    cited_gone: int
+    """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
+    differences: dict[str, str]
+    """By query paper."""
+
+
+def replay(ws: Workspace, *, advance: Advance) -> Replayed:
+    """Draw every pool again from what is below `pools/` as it was drawn, and hold it against the one on record.
+
+    Citations, papers and near-duplicates that came later change nothing. Raises InputError where a file is not the one
+    that its manifest names, MissingInput where it is gone.
+    """
+    recorded = recorded_pools(ws)
+    designs = recorded_designs(recorded.values())
+    added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
+    wanted = needed(designs, recorded)
+    rankings = read_rankings(ws, wanted) if wanted else {}
+    admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
+    drawn = draw_pools(rankings, designs, admitted, current=recorded)
+    drawn += [
+        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
+        for paper_id, pool in added_to.items()
+        if paper_id not in designs
+    ]
+    found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
+    return Replayed(
+        pools=len(designs),
+        documents=sum(len(pool.entries) for pool in drawn if pool.paper_id in designs),
+        added_to=len(added_to),
+        imported=len(recorded) - len(designs),
+        differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
+        **_citations_since(ws, {name: one for name, one in admitted.items() if CITED in recorded[name].methods}),
     )
 
 
-def _silent(done: int, total: int | None) -> None:
-    pass
+def recorded_pools(ws: Workspace) -> dict[str, Pool]:
+    """The pools on record, by query paper. Raises MissingInput where there are none."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = read_pools(session)
+    if not found:
+        raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
+    return found
+
+
+def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
+    if not admitted or not ws.has_corpus:
+        return {"cited_since": 0, "cited_gone": 0}
+    cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
+    there = known_ids(ws.corpus, set().union(*cites.values()))
+    now = {(name, doc_id) for name, own in cites.items() for doc_id in own & there}
+    then = {(name, doc_id) for name, one in admitted.items() for doc_id in one.cited}
+    return {"cited_since": len(now - then), "cited_gone": len(then - now)}
+
+
+def first_difference(recorded: Pool, drawn: Pool) -> str | None:
+    """Where two drawings of one pool part, in the first version that does, in words; None where they are the same."""
+    for version in (1, *(addition.version for addition in recorded.additions)):
+        difference = _difference_of_version(as_of(recorded, version), as_of(drawn, version))
+        if difference:
+            return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
+    return None

@@ -64,13 +64,15 @@ def draw(
     for rank, doc_id in enumerate(first or (), start=1):
         draws[doc_id] = Draw(CITED, rank, None, len(draws) + 1)
     dry = _MODES[mode](draws, taking_part, order, per_method, banned)
-    places = {
-        name: {doc.doc_id: (rank, doc.score) for rank, doc in enumerate(taking_part[name], start=1)} for name in order
-    }
-    entries = []
-    for doc_id, drawn in draws.items():
-        others = [name for name in order if name != drawn.method and doc_id in places[name]]
-        entries.append(PoolEntry(doc_id, drawn, tuple(Draw(name, *places[name][doc_id], None) for name in others)))
+    places = _places(taking_part)
+    entries = (
+        PoolEntry(
+            doc_id,
+            drawn,
+            tuple(places[name][doc_id] for name in order if name != drawn.method and doc_id in places[name]),
+        )
+        for doc_id, drawn in draws.items()
+    )
     return Pool(
         paper_id=paper_id,
         mode=mode,
@@ -83,6 +85,14 @@ def draw(
         cited_outside=None if first is None else cited_outside,
         entries=tuple(entries),
     )
+
+
+def _places(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Draw]]:
+    """By method, what it would bring each of its documents as, without a turn."""
+    return {
+        name: {doc.doc_id: Draw(name, rank, doc.score, None) for rank, doc in enumerate(ranking, start=1)}
+        for name, ranking in rankings.items()
+    }
 
 
 def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[str, ...]:
@@ -167,11 +177,11 @@ def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranki
     ]
     for name, ranking in rankings.items():
         if name in (CITED, MANUAL):
-            faults.append(f"{name}: found among the rankings; it has none")
+            faults.append(f"{name}: found a ranking, but this way of drawing has none")
         if len({doc.doc_id for doc in ranking}) < len(ranking):
-            faults.append(f"{name}: a document stands in the ranking twice")
+            faults.append(f"{name}: a document is in the ranking twice")
         elif ranked(ranking) != tuple(ranking):
-            faults.append(f"{name}: the ranking is not in order of rounded score, then id")
+            faults.append(f"{name}: expected the documents in the order of their rounded scores, then of their ids")
     if faults:
         raise InputError("the pool cannot be drawn", faults=faults)
 
@@ -200,10 +210,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
     itself. The addition that the pool carries names what came with it; what it named before stays in it.
     """
     banned = {pool.paper_id, *excluded}
-    places = {
-        name: {doc.doc_id: Draw(name, rank, doc.score, None) for rank, doc in enumerate(ranking, start=1)}
-        for name, ranking in ((name, ranking[: pool.ranking_depth]) for name, ranking in rankings.items())
-    }
+    places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     if addition.method == MANUAL:
         had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
         wanted = [doc_id for doc_id in addition.documents if doc_id not in banned]

@@ -27,12 +27,9 @@ from annot.ranking.tokens import (
     Sparse,
     Stream,
     Strings,
-    TokenisedCorpus,
     Vocabulary,
-    count_pieces,
-    count_run,
     count_tokens,
-    document_frequency,
+    counted,
     in_order,
     numbers,
     row_sums,
@@ -63,7 +60,7 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
         arrays |= {f"{field}_documents": stream.documents}
-    pieces = {field: count_pieces(stream, len(corpus.pieces)) for field, stream in streams.items()}
+    pieces = {field: counted(stream.ids, stream.starts, len(corpus.pieces)) for field, stream in streams.items()}
     for rule in PER_RULE:
         words = vocabulary(corpus.pieces, rule)
         arrays |= as_arrays(f"{rule}_tokens", words.strings)
@@ -72,7 +69,8 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
             counts = count_tokens(of_pieces, words)
             name = f"{field}_{rule}"
             arrays |= {f"{name}_counts": _smallest(counts.data), f"{name}_columns": counts.indices}
-            arrays |= {f"{name}_rows": counts.indptr, f"{name}_frequency": document_frequency(counts)}
+            frequency = np.bincount(counts.indices, minlength=len(words))
+            arrays |= {f"{name}_rows": counts.indptr, f"{name}_frequency": frequency}
     return arrays
 
 
@@ -86,11 +84,6 @@ class Shard:
     def paper_ids(self) -> Strings:
         """The ids of the papers, in order."""
         return as_strings(self._arrays, "paper_ids")
-
-    @property
-    def corpus(self) -> TokenisedCorpus:
-        """The pieces and the streams of both fields."""
-        return TokenisedCorpus(as_strings(self._arrays, "pieces"), self.stream("title"), self.stream("abstract"))
 
     def stream(self, field: Field) -> Stream:
         """The pieces of a field."""
@@ -113,7 +106,7 @@ class Shard:
         return csr_matrix(parts, shape=shape, copy=False)
 
     def frequency(self, field: Field, rule: Rule) -> NDArray[np.int64]:
-        """In how many documents of the shard each of its tokens stands: shape (tokens,)."""
+        """In how many documents of the shard each of its tokens occurs: shape (tokens,)."""
         return self._arrays[f"{field}_{rule}_frequency"]
 
 
@@ -126,7 +119,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of one field under one rule. documents: how many papers; frequency: in how many each token stands, shape
+    """Of one field under one rule. documents: how many papers; frequency: in how many each token occurs, shape
     (tokens,); running: how many tokens in all."""
 
     documents: int
@@ -147,7 +140,8 @@ def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
     distinct = ids.unique()
     if len(distinct) < len(ids):
         doubled = [entry["values"] for entry in ids.value_counts().to_pylist() if entry["counts"] > 1]
-        raise InputError("the corpus has a paper id more than once", faults=[f"{name}: again" for name in doubled])
+        faults = [f"{name}: more than one paper" for name in doubled]
+        raise InputError(f"{len(doubled)} paper ids of the corpus are not unique", faults=faults)
     arrays = {"papers": np.array([len(shard.paper_ids) for shard in shards], dtype=np.int64)}
     for rule in PER_RULE:
         arrays |= _merged(shards, rule)
@@ -198,7 +192,7 @@ class Corpus:
             self._row_of |= zip(own.take(found).to_pylist(), (numbers(found) + start).tolist(), strict=True)
         absent = [f"{paper_id}: not in the corpus" for paper_id in unknown if paper_id not in self._row_of]
         if absent:
-            raise InputError(f"{len(absent)} paper(s) are not in the corpus", faults=absent)
+            raise InputError("the corpus lacks papers that are asked for", faults=absent)
         return np.array([self._row_of[paper_id] for paper_id in paper_ids], dtype=np.int64)
 
     def places(self, rule: Rule) -> list[NDArray[np.int32]]:
@@ -234,7 +228,7 @@ class Corpus:
         return vstack(parts, format="csr")[order]
 
     def totals(self, field: Field, rule: Rule, rows: Rows | None = None) -> NDArray[np.int64]:
-        """How often each token stands in a field of all papers, or of those in these rows: shape (tokens,)."""
+        """How often each token occurs in a field of all papers, or of those in these rows: shape (tokens,)."""
         totals = np.zeros(self._width(rule), dtype=np.int64)
         for shard, place, start in zip(self.shards, self.places(rule), self.starts.tolist(), strict=False):
             counts = shard.counts(field, rule)
@@ -262,16 +256,18 @@ class Corpus:
         first, end = (int(value) for value in stream.documents[row : row + 2])
         wanted = tuple(positions)
         faults = [
-            f"{paper_id}: no sentence {position}; expected 0 to {end - first - 1}"
+            f"{paper_id}: no sentence {position}, expected 0 to {end - first - 1}"
             for position in wanted
             if not 0 <= position < end - first
         ]
         if faults:
-            raise InputError(f"{paper_id}: the abstract has {end - first} sentences", faults=faults)
+            raise InputError(f"{paper_id}: the abstract lacks sentences that are asked for", faults=faults)
         bounds = stream.sentences
         parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
         pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
-        found = count_run(pieces, shard.vocabulary(rule))
+        vocabulary = shard.vocabulary(rule)
+        tokens, _widths = vocabulary.expand(pieces)
+        found = counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
         columns = self.places(rule)[number][found.indices]
         return csr_matrix((found.data, columns, found.indptr), shape=(1, self._width(rule)))
 

@@ -116,7 +116,10 @@ class _Scan:
             squares, scores = self._products(read)
             if not np.isfinite(squares).all():
                 at = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
-                raise InputError(f"row {at}: not finite, or too long", hint="is the file of the vectors damaged?")
+                raise InputError(
+                    f"row {at}: not finite, or too long",
+                    hint="the file of the vectors may be damaged; add the vectors again",
+                )
             if self.metric == "l2":
                 longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
                 error = 2 * self.gamma * (longest + self.lengths) ** 2

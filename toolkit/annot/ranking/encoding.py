@@ -174,7 +174,7 @@ class Encoding:
             self._cache.with_name(f"{self._set.name}.lock"),
             f"{self._set.name}: another process is encoding it",
         )
-        with held_alone(lock, busy=busy, hint="wait for it"):
+        with held_alone(lock, busy=busy, hint="wait until it ends"):
             self._cache.mkdir(parents=True, exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
@@ -228,7 +228,7 @@ class Encoding:
         broken = np.flatnonzero(~np.isfinite(made).all(axis=1)).tolist()
         if broken:
             faults = [f"{ids[row]}: not finite in {self._precision}" for row in broken]
-            raise InputError(f"{self._set.name}: {len(broken)} vector(s) that are no numbers", faults=faults)
+            raise InputError(f"{self._set.name}: the encoder made vectors that are not finite", faults=faults)
         path = self._cache / f"{key}.npy"
         save_array(path.with_suffix(".tmp"), made)
         path.with_suffix(".tmp").replace(path)
@@ -239,7 +239,9 @@ class Encoding:
             for part in self._parts():
                 rows = self._kept(part)
                 if rows is None:
-                    raise InputError(f"{self._set.name}: papers came to the corpus meanwhile", hint="run it again")
+                    raise InputError(
+                        f"{self._set.name}: papers were added to the corpus in the meantime", hint="run it again"
+                    )
                 writer.add([paper.paper_id for paper in part.papers], rows)
                 used.append(part.key)
             writer.about, writer.parts = {**about, **self._facts}, used

@@ -7,7 +7,7 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
@@ -36,7 +36,7 @@ from annot.study.workspace import Workspace
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
 """By the end of the file's name; any other is Semantic Scholar's."""
 SEMANTIC_SCHOLAR = "semantic-scholar"
-"""The format whose files hold one of two versions of SPECTER, and do not all tell which."""
+"""The format whose files hold one of two versions of SPECTER, and do not all say which."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
 
 
@@ -44,7 +44,7 @@ class Form(NamedTuple):
     """How the files are to be read."""
 
     name: str | None
-    """One of `FORMATS`; None tells it by the names of the files."""
+    """One of `FORMATS`; None: as the names of the files say."""
     ids: Path | None
     id_column: str | None
     vector_column: str | None
@@ -54,42 +54,37 @@ class Form(NamedTuple):
         return self.name or FORM_OF.get(path.suffix, SEMANTIC_SCHOLAR)
 
 
+@dataclass(eq=False)
 class KeptRows:
     """What is kept of the rows, one for each paper, and the counts of the others."""
 
-    def __init__(
-        self,
-        ws: Workspace,
-        name: str,
-        tally: RowCounts,
-        *,
-        asked_space: str | None,
-        own_space: str | None,
-        precision: Precision,
-    ) -> None:
-        self._ws = ws
-        self._name = name
-        self._tally = tally
-        self._asked = asked_space
-        self._own = own_space
-        self._first = ""
-        self.precision = precision
-        self.space = ""
-        self.dimensions = 0
-        self.ids: dict[str, int] = {}
-        """The papers that have a vector, each with a checksum of it."""
-        self.zero = self.duplicate = self.differing = self.not_finite = 0
+    ws: Workspace
+    name: str
+    tally: RowCounts
+    asked_space: str | None
+    own_space: str | None
+    precision: Precision
+    space: str = ""
+    dimensions: int = 0
+    ids: dict[str, int] = field(default_factory=dict)
+    """The papers that have a vector, each with a checksum of it."""
+    zero: int = 0
+    duplicate: int = 0
+    differing: int = 0
+    not_finite: int = 0
+    first: str = ""
+    """Where the first row was read."""
 
     def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
         """The rows of a block that are to be written. Raises InputError where width or space is another."""
         self._check_space(block.where)
         width = int(block.matrix.shape[1])
         if not self.dimensions:
-            self.dimensions, self._first = width, block.where
+            self.dimensions, self.first = width, block.where
         if width != self.dimensions:
             raise InputError(
-                f"{block.where}: found {width} numbers, expected {self.dimensions} as in {self._first}",
-                hint="two spaces must never be mixed; import each under a name of its own",
+                f"{block.where}: found {width} numbers, expected {self.dimensions} as in {self.first}",
+                hint="never mix vectors of two spaces: add each under its own name",
             )
         with np.errstate(over="ignore"):
             rows = block.matrix.astype(self.precision)
@@ -108,18 +103,17 @@ class KeptRows:
         return [block.ids[at] for at in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
-        told = self._tally.space
-        if self._asked and told and self._asked != told:
-            raise InputError(f"{where}: vectors of {told}, expected {self._asked} as --space says")
-        found = self._asked or told or self._own
+        named, asked = self.tally.space, self.asked_space
+        if asked and named and asked != named:
+            raise InputError(f"{where}: found vectors of {named}, expected {asked} as --space says")
+        found = asked or named or self.own_space
         if found is None:
             raise InputError(
-                f"{where}: does not name the space of its vectors, and {self._name} can be one of several",
-                hint="name it, so that two are never mixed, such as --space allenai/specter2 (`annot vectors list` "
-                "shows those on record)",
+                f"{where}: the space of the vectors is not known: {self.name} can be one of several",
+                hint="name the space, such as --space allenai/specter2; `annot vectors list` prints those of the study",
             )
         if not self.space:
-            check_replaceable(self._ws, self._name, found, encoded=False)
+            check_replaceable(self.ws, self.name, found, encoded=False)
         self.space = found
 
 
@@ -145,7 +139,7 @@ def _read(
     if kind == "parquet":
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:
-        raise InputError(f"{path}: found no --ids, expected the file with the id of each row, one a line")
+        raise InputError(f"{path}: the ids of its rows are missing", hint="name a file with one id a line: --ids FILE")
     ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
     if kind == "npy":
         return read_npy(path, ids, wanted, tally)
@@ -155,8 +149,9 @@ def _read(
 WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
 
 FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
+INCOMPLETE = "the file may be incomplete; download it again"
 HEAD = 1 << 16
-"""Bytes that are looked at to tell the format; no line of numbers is longer."""
+"""Bytes that are looked at to find the format; no line of numbers is longer."""
 
 
 class Read(NamedTuple):
@@ -184,9 +179,7 @@ def read_word_vectors(path: Path) -> Read:
     try:
         keyed = _load(path, form)
     except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
-        raise InputError(
-            f"{path}: not readable as {form}: {error}", hint="is the file whole? fetch it once more"
-        ) from None
+        raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     words = list(keyed.index_to_key)
     matrix = np.asarray(keyed.vectors[: len(words)], dtype=np.float32)
     usable = np.fromiter((RULES["words"].fullmatch(word) is not None for word in words), np.bool_, len(words))
@@ -194,7 +187,7 @@ def read_word_vectors(path: Path) -> Read:
     rows = np.flatnonzero(usable & finite)
     if not len(rows):
         raise InputError(
-            f"{path}: none of its {len(words)} words can stand in a text", hint="texts are read in lower case"
+            f"{path}: none of its {len(words):,} words can occur in a text", hint="expected words in lower case"
         )
     with path.open("rb") as file:
         source = hashlib.file_digest(file, "sha256").hexdigest()
@@ -220,7 +213,7 @@ def _form(path: Path) -> WordsForm:
         with _opened(path) as file:
             head = file.read(HEAD)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not readable: {error}", hint="is the file whole? fetch it once more") from None
+        raise InputError(f"{path}: not readable: {error}", hint=INCOMPLETE) from None
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"
     first, _, rest = head.partition(b"\n")
@@ -256,7 +249,7 @@ class Coverage:
     distinct: float
     """The share of distinct words that have one, 0..1."""
     lacking: tuple[tuple[str, int], ...]
-    """The most frequent words without one, and how often each stands."""
+    """The most frequent words without one, and how often each occurs."""
 
 
 def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:

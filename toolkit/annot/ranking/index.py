@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +32,7 @@ from annot.ranking.index_parts import (
     shards_of,
 )
 from annot.ranking.methods import LSA, RankingInputs, method_named
-from annot.ranking.paper_vectors import train_words, trained_name, vectors_of
+from annot.ranking.paper_vectors import vectors_of
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.ranking.wordvectors import UNFINISHED
 from annot.study.workspace import Workspace
@@ -63,7 +66,7 @@ def open_index(
     scratch: Path | None = None,
     memory: int = MEMORY,
 ) -> Index:
-    """The index with all that `methods` need; what is missing is made and kept, what stands is used.
+    """The index with all that `methods` need; what is missing is made and kept.
 
     scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
     that the processes at work on shards may take together, and so may the training and `lsa` after them.
@@ -89,7 +92,11 @@ def open_index(
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
-            train_words(ws, corpus, kept_in=words, memory=memory, advance=advance)
+            words.parent.mkdir(parents=True, exist_ok=True)
+            settings = ws.settings.word_vectors.model_dump()
+            trained = wordvectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
+            wordvectors.save(trained, words)
+            shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
         word_vectors = wordvectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
     if any(one.vectors == LSA for one in needs):
@@ -100,7 +107,7 @@ def open_index(
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
-    """Where the index of the corpus as it is now lies. keep: remember the corpus's hash (`current_sha256`).
+    """Where the index of the corpus as it is now is kept. keep: remember the corpus's hash (`current_sha256`).
 
     Raises MissingInput when the corpus is empty.
     """
@@ -110,7 +117,9 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
 
 def words_place(ws: Workspace, places: Places) -> Path:
     """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
-    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
+    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
+    trained = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained)
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
@@ -212,7 +221,7 @@ def damaged(ws: Workspace) -> tuple[Path, ...]:
 
 
 def _names(path: Path) -> list[str]:
-    """The lines of a file; none where it is gone, which its folder tells."""
+    """The lines of a file; none when it is missing."""
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 

@@ -86,7 +86,7 @@ SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
 
 PAPERS = 50_000
-"""Papers of a full shard. It changes what is made anew when papers are added, and memory; no result."""
+"""Papers of a full shard. It changes what is made again when papers are added, and memory; no result."""
 LEAST = 10_000
 """Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
 
@@ -103,7 +103,7 @@ OF_A_PROCESS = 9 * GIGABYTE // 10
 
 @dataclass(frozen=True)
 class Places:
-    """Where the parts of the index of one corpus lie, or would."""
+    """Where the parts of the index of one corpus are kept, or will be."""
 
     found: Path
     made: Path
@@ -125,13 +125,13 @@ class Places:
         return self.part(f"shards/{name}")
 
     @property
-    def standing(self) -> frozenset[str]:
-        """The names of the shards that stand, of whatever corpus."""
+    def made_before(self) -> frozenset[str]:
+        """The names of the shards that were made, of any corpus."""
         return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
 
 
 def processes_within(memory: int) -> int:
-    """How many processes fit into so many bytes beside the one that is told of them.
+    """How many processes fit into so many bytes beside the one that starts them.
 
     Raises InputError where not even one fits.
     """
@@ -148,7 +148,7 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
     if lacks_shards(places):
         cut = _cut(groups_for(folder, places.url))
         digests = []
-        for digest, urls in each()(_MakeShard(places, places.standing), cut):
+        for digest, urls in each()(_MakeShard(places, places.made_before), cut):
             take(places.shard(digest), urls)
             digests.append(digest)
             advance(len(digests), len(cut))
@@ -165,7 +165,7 @@ def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
 ) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
-    if missing := _missing_averages(places, words, variants):
+    if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
         making = _MakeAverages(corpus, vectors, missing, places.url)
         for done, made in enumerate(each(making, list(missing)), start=1):
@@ -177,11 +177,6 @@ def averages(
     folders = folders_for([_average(places, words, one, name) for one in variants for name in shards], places.url)
     rows = iter(Rows(storage.load(folder, kind=AVERAGES).arrays) for folder in folders)
     return {one: Parts(list(islice(rows, len(shards)))) for one in variants}
-
-
-def lacks_averages(places: Places, words: Path, variants: Sequence[Variant]) -> bool:
-    """Whether averages of these variants are to be made."""
-    return bool(_missing_averages(places, words, variants))
 
 
 def averages_name(words: Path) -> str:
@@ -203,17 +198,17 @@ def lacks_shards(places: Places) -> bool:
 
 @dataclass(frozen=True)
 class _MakeShard:
-    """Makes the shard of a run of row groups, unless it stands, and returns its name, and where it was kept."""
+    """Makes the shard of a run of row groups, unless it is there, and returns its name, and where it was kept."""
 
     places: Places
-    standing: frozenset[str]
+    made_before: frozenset[str]
     """What a worker that does not see the places leaves alone."""
 
     def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
         batches = list(read_columns(groups, TEXT))
         digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
         place = self.places.shard(digest)
-        if digest in self.standing if self.places.url else place.exists():
+        if digest in self.made_before if self.places.url else place.exists():
             return digest, {}
         facts = {"papers": sum(run.papers for run in groups)}
         return digest, keep(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
@@ -264,7 +259,7 @@ def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
 
 
-def _missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
+def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
     """The folders of those that are not there, by the number of the shard."""
     missing: dict[int, dict[Variant, Path]] = {}
     for number, name in enumerate(shards_of(places) or ()):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from annot.base.cores import in_threads
 from annot.base.errors import InputError
 from annot.base.storage import Blocks
-from annot.ranking import tfidf
+from annot.ranking import term_scores
 from annot.ranking.corpus import Corpus
 from annot.ranking.tokens import Sparse
 from annot.ranking.vectors import Vectors
@@ -74,13 +74,16 @@ def fit(
     frequency = corpus.statistics("abstract", "terms").frequency
     rank = min(dimensions, -(-len(corpus) // DOCUMENTS), np.count_nonzero(frequency))
     if rank < 1:
-        raise InputError(f"lsa needs a document with a token; found none in {len(corpus)} document(s)")
+        raise InputError(
+            f"lsa: no word in the {len(corpus)} abstracts of the corpus, expected some text",
+            hint="leave lsa out of the methods",
+        )
     size = rank + OVERSAMPLES
     needed = OVERHEAD + 2 * 4 * size * len(frequency)
     if needed > memory:
         raise InputError(
-            f"lsa: {len(frequency)} terms by {size} numbers need {gigabytes(needed)}, found {gigabytes(memory)}",
-            hint=f"give --memory {gigabytes(needed)} to `annot index`, or leave lsa out of the methods",
+            f"lsa: {len(frequency):,} terms need {gigabytes(needed)} of memory, the limit is {gigabytes(memory)}",
+            hint=f"run `annot index --memory {gigabytes(needed)}`, or leave lsa out of the methods",
         )
     random = np.random.RandomState(seed)
     # One thread a product: how many there are must not show in the last digits.
@@ -108,7 +111,7 @@ def documents(corpus: Corpus, basis: Basis) -> Blocks:
 
 def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
     """A query of one row of counts in the space of `basis`: shape (dimensions,)."""
-    weights = tfidf.unit(query, idf)
+    weights = term_scores.unit(query, idf)
     return np.asarray(weights.data @ np.asarray(basis[weights.indices], dtype=np.float64), dtype=np.float32)
 
 
@@ -151,7 +154,7 @@ def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
     """Rows of X cut to the columns that they use, and the numbers of these."""
     from scipy.sparse import csr_matrix
 
-    for block in tfidf.blocks(corpus, "abstract", size=BLOCK):
+    for block in term_scores.blocks(corpus, "abstract", size=BLOCK):
         is_used = np.zeros(block.shape[1], dtype=np.bool_)
         is_used[block.indices] = True
         used = np.flatnonzero(is_used)

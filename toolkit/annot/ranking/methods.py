@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from annot.base.cores import Each, in_threads
 from annot.base.records import Ranking, ScoredDoc, ranked
-from annot.ranking import bm25, dense, lsa, tfidf
+from annot.ranking import dense, lsa, term_scores
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.dense import VectorSource
+from annot.ranking.term_scores import TFIDF, Bm25, fit_bm25
 from annot.ranking.tokens import Field, Rule, Sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
@@ -37,32 +38,22 @@ Variant = tuple[Field, bool]
 """Averages of word vectors: of a field, weighted by idf or plain."""
 
 
+@dataclass(eq=False)
 class RankingInputs:
-    """What methods rank by: the corpus, with the vectors that they need.
+    """What methods rank by: the corpus, with the vectors that they need."""
 
-    averages: document averages that were made before, by field and whether they are weighted; the others are made row
-    by row when they are asked for. each: where the corpus is searched.
-    """
+    corpus: Corpus
+    word_vectors: WordVectors | None
+    vectors: dict[str, Vectors]
+    averages: Mapping[Variant, VectorSource]
+    """Document averages that were made before; the others are made row by row when they are asked for."""
+    each: Each = in_threads
+    """Where the corpus is searched."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        *,
-        word_vectors: WordVectors | None,
-        vectors: Mapping[str, Vectors],
-        averages: Mapping[tuple[Field, bool], VectorSource],
-        each: Each = in_threads,
-    ) -> None:
-        self.corpus = corpus
-        self.word_vectors = word_vectors
-        self.vectors = dict(vectors)
-        self._averages = averages
-        self.each = each
-
-    def averages(self, field: Field, *, weighted: bool) -> VectorSource:
+    def averages_by(self, field: Field, *, weighted: bool) -> VectorSource:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
-        if (field, weighted) in self._averages:
-            return self._averages[field, weighted]
+        if (field, weighted) in self.averages:
+            return self.averages[field, weighted]
         return dense.Parts([self.averages_of(number, field, weighted) for number in range(len(self.corpus.shards))])
 
     def averages_of(self, number: int, field: Field, weighted: bool) -> Averages:
@@ -91,9 +82,9 @@ class RankingInputs:
         return np.asarray(averages[0])
 
     @cached_property
-    def bm25(self) -> bm25.Bm25:
+    def bm25(self) -> Bm25:
         """BM25 of the abstracts."""
-        return bm25.fit(self.corpus.statistics("abstract", "words"), **BM25_OKAPI)
+        return fit_bm25(self.corpus.statistics("abstract", "words"), **BM25_OKAPI)
 
     @cached_property
     def idf(self) -> NDArray[np.float64]:
@@ -143,14 +134,14 @@ class Method(HasSettings):
 
 def _by_tfidf(field: Field) -> Method:
     def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        return tfidf.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
+        return term_scores.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
 
-    return Method(rank=rank, settings=lambda _: dict(tfidf.SETTINGS), needs=Needs())
+    return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
     def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        source, ids = inputs.averages(field, weighted=weighted), inputs.corpus.paper_ids
+        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
         wanted = source[queries.rows]
         return dense.search(source, ids, wanted, metric="l2", depths=queries.depths, each=inputs.each)
 
@@ -169,7 +160,7 @@ def _by_vectors(name: str) -> Method:
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
     facts = dict(inputs.word_vectors.facts) if inputs.word_vectors else {}
     average = "sum(tf*idf*v)/sum(tf*idf)" if weighted else "sum(tf*v)/sum(tf)"
-    return {"similarity": "-l2", "average": average, "idf": tfidf.SETTINGS["idf"], "word_vectors": facts}
+    return {"similarity": "-l2", "average": average, "idf": TFIDF["idf"], "word_vectors": facts}
 
 
 def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
@@ -250,7 +241,7 @@ class Baseline(HasSettings):
 
 def _pool_tfidf(pool: PoolToRank) -> NDArray[np.float64]:
     candidates = pool.candidates("terms")
-    return _empty_last(tfidf.cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
+    return _empty_last(term_scores.cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
 
 
 def _pool_bm25(pool: PoolToRank) -> NDArray[np.float64]:
@@ -265,7 +256,7 @@ def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.f
 def _pool_average(*, weighted: bool) -> Baseline:
     def score(pool: PoolToRank) -> NDArray[np.float64]:
         wanted = pool.inputs.average(pool.query("words"), weighted=weighted)
-        candidates = pool.inputs.averages("abstract", weighted=weighted)[pool.rows]
+        candidates = pool.inputs.averages_by("abstract", weighted=weighted)[pool.rows]
         usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
         return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
 
@@ -283,7 +274,7 @@ def _pool_lsa(pool: PoolToRank) -> NDArray[np.float64]:
 
 
 BASELINES: dict[str, Baseline] = {
-    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(tfidf.SETTINGS), needs=Needs()),
+    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(TFIDF), needs=Needs()),
     "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: {"tokens": "words", **BM25_OKAPI}, needs=Needs()),
     "fabs_cbow200": _pool_average(weighted=False),
     "fabs_tfidfcbow200": _pool_average(weighted=True),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +14,9 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import CITED
 from annot.base.settings.sections import FileName, PoolSettings
 from annot.ranking import vectors, wordvectors
-from annot.ranking.corpus import Corpus
-from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import imported_methods
 from annot.ranking.systems import SYSTEMS
-from annot.ranking.systems.abstracts import AbstractSystem
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
 from annot.study.workspace import Workspace
@@ -29,36 +25,6 @@ from annot.study.workspace import Workspace
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
     """Those that `annot vectors add --words` keeps; None where there are none."""
     return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
-
-
-def trained_name(ws: Workspace) -> str:
-    """Under which name the word vectors of these settings are kept."""
-    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
-    return f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-
-
-def train_words(
-    ws: Workspace,
-    corpus: Corpus,
-    *,
-    kept_in: Path,
-    memory: int,
-    advance: Callable[[int, int | None], None],
-) -> None:
-    """Train by the study's settings on the abstracts, or go on with a training that was killed.
-
-    memory: bytes that it may take.
-    """
-    kept_in.parent.mkdir(parents=True, exist_ok=True)
-    trained = wordvectors.train(
-        corpus,
-        **ws.settings.word_vectors.model_dump(),
-        memory=memory,
-        scratch=kept_in.parent,
-        after_epoch=advance,
-    )
-    wordvectors.save(trained, kept_in)
-    shutil.rmtree(kept_in.parent / wordvectors.UNFINISHED, ignore_errors=True)
 
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
@@ -75,7 +41,9 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
             f"{name} FILES`; import a run of that engine with `annot pool import`; or leave the method out with "
             f"--without {name}",
         )
-    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}", unread=True)
+    return vectors.load(
+        folder, hint=f"correct the files in {folder}, or leave the method out with --without {name}", unread=True
+    )
 
 
 def check_set_name(name: str) -> None:
@@ -84,9 +52,10 @@ def check_set_name(name: str) -> None:
         _FILE_NAME.validate_python(name)
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
-    taken = name in SYSTEMS and not isinstance(SYSTEMS[name], AbstractSystem)
-    if taken or name in (*METHODS, CITED):
-        raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
+    if (name in SYSTEMS and SYSTEMS[name].family != "abstracts") or name in (*METHODS, CITED):
+        raise InputError(
+            f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
+        )
 
 
 def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
@@ -103,14 +72,17 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
         return
     hint = "give the new vectors another name, or remove the folder first"
     if known.get("space") != space:
-        raise InputError(f"{folder}: vectors of {known.get('space')}, found {space}: spaces never mix", hint=hint)
+        raise InputError(
+            f"{folder}: vectors of {known.get('space')}, found {space}: vectors of two spaces must not be mixed",
+            hint=hint,
+        )
     if ("weights_sha256" in known) != encoded:
         found = "were not encoded here" if encoded else "an encoder made"
         raise InputError(f"{folder}: holds vectors that {found}; they would be lost", hint=hint)
 
 
 def only_space(ws: Workspace, name: str) -> str | None:
-    """The space of vectors that are imported under this name, where the name alone tells it: the name itself.
+    """The space of vectors that are imported under this name, if the name alone says it: the name itself.
 
     None where it does not: an encoder of several versions is called so, or the set holds vectors of another space.
     """
@@ -125,7 +97,7 @@ def _about(folder: Path) -> dict[str, Any]:
 
 
 def absent_by_default(ws: Workspace) -> tuple[str, ...]:
-    """The methods that a new study lists, so that nobody asked for them, and whose vectors it does not have."""
+    """The methods that a new study lists by default, and whose vectors it does not have."""
     listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
     brought = imported_methods(ws)
     return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)

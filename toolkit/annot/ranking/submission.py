@@ -1,4 +1,9 @@
-"""Runs that were made elsewhere: read from disk, what is wrong with them, and the ranking that stated rules leave."""
+"""Runs that were made elsewhere: what is wrong with them, the rankings that stated rules leave, and those that pool.
+
+A run that is a pooling method is kept beside our own, exactly as it was imported. A topic of such a run is a query
+paper, or a query: then it counts for the query's paper, since all facets of a paper share its pool. Where a paper has
+several topics, a document has the best rank that any of them gives it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.base.errors import FindingError
-from annot.base.records import Ranking, ScoredDoc, ranked, round_score
+from annot.base.errors import FindingError, InputError
+from annot.base.records import Query, Ranking, ScoredDoc, ranked, round_score
 from annot.base.templating import counted
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
-from annot.study.workspace import given_bytes, given_text
+from annot.formats.trec import read_run, write_run
+from annot.study.workspace import (
+    Workspace,
+    given_bytes,
+    given_text,
+    read_manifest,
+    sha256_of,
+    text_of,
+    write_file,
+    write_manifest,
+)
 
 EXAMPLES = 3
 
@@ -48,31 +63,43 @@ def look(
 
     Ties are of scores as they are kept, at six significant digits.
     """
-    missing, foreign, double, tied = [], [], [], []
-    for query_id in sorted(documents.keys() & candidates.keys()):
-        docs, wanted = documents[query_id], set(candidates[query_id])
-        ids = {doc.doc_id for doc in docs}
-        missing += [(query_id, doc_id) for doc_id in sorted(wanted - ids)]
-        foreign += [(query_id, doc_id) for doc_id in sorted(ids - wanted)]
-        double += [(query_id, doc_id) for doc_id in duplicates_in(docs)]
-        tied += [(query_id, doc_id) for doc_id in ties_in(docs)]
-    found = {
-        "missing queries": [(query_id, "") for query_id in sorted(candidates.keys() - documents.keys())],
-        "foreign queries": [(query_id, "") for query_id in sorted(documents.keys() - candidates.keys())],
-        "missing candidates": missing,
-        "foreign candidates": foreign,
-        "duplicates": double,
-        "ties": tied,
-    }
-    return findings_of(found)
+    known = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
+    return _findings(
+        {
+            "missing queries": _alone(candidates.keys() - documents.keys()),
+            "foreign queries": _alone(documents.keys() - candidates.keys()),
+            "missing candidates": [
+                (query_id, doc_id)
+                for query_id, wanted in known.items()
+                for doc_id in sorted(wanted - {doc.doc_id for doc in documents[query_id]})
+            ],
+            **_of_documents(documents, known, foreign="foreign candidates"),
+        }
+    )
 
 
-def duplicates_in(docs: Sequence[ScoredDoc]) -> list[str]:
-    """The documents that are there twice."""
-    return [doc_id for doc_id, times in sorted(Counter(doc.doc_id for doc in docs).items()) if times > 1]
+Places = list[tuple[str, str]]
+"""A query and a document of it each; the document is empty where none is meant."""
 
 
-def ties_in(docs: Sequence[ScoredDoc]) -> list[str]:
+def _alone(queries: Collection[str]) -> Places:
+    return [(query_id, "") for query_id in sorted(queries)]
+
+
+def _of_documents(
+    documents: Mapping[str, Sequence[ScoredDoc]], known: Mapping[str, Collection[str]], *, foreign: str
+) -> dict[str, Places]:
+    """Which documents of the queries are not `known` for them, are there twice, or have a score in common."""
+    found: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
+    for query_id, wanted in known.items():
+        times = Counter(doc.doc_id for doc in documents[query_id])
+        found[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in wanted]
+        found["duplicates"] += [(query_id, doc_id) for doc_id in sorted(times) if times[doc_id] > 1]
+        found["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
+    return found
+
+
+def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     """The documents that have a score in common, score by score."""
     by_score: dict[float, set[str]] = {}
     for doc_id, score in docs:
@@ -80,7 +107,7 @@ def ties_in(docs: Sequence[ScoredDoc]) -> list[str]:
     return [doc_id for tied in by_score.values() if len(tied) > 1 for doc_id in sorted(tied)]
 
 
-def by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ranking:
+def _by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ranking:
     """The documents in order, each once with its best score; kept: of these documents, None of all."""
     scores: dict[str, float] = {}
     for doc_id, score in docs:
@@ -89,8 +116,8 @@ def by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ra
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
 
 
-def findings_of(found: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[SubmissionFinding, ...]:
-    """What was found: by its kind the (query, document) of each place, the document empty where none is meant."""
+def _findings(found: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
+    """What was found, by its kind."""
     return tuple(
         SubmissionFinding(
             what,
@@ -120,7 +147,7 @@ def settled(
 
 
 def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: SubmissionRules) -> Ranking:
-    ranking = by_best_score(docs, None if rules.foreign == "keep" else wanted)
+    ranking = _by_best_score(docs, None if rules.foreign == "keep" else wanted)
     if rules.missing != "last":
         return ranking
     last = min((round_score(doc.score) for doc in ranking), default=0.0)
@@ -160,5 +187,88 @@ def refuse_findings(findings: Sequence[SubmissionFinding], path: Path, remedies:
                 f"{one.what}: {one.count} in {counted(one.queries, 'query')}: {', '.join(one.examples)}"
                 for one in findings
             ],
-            hint="correct the file, or say " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
+            hint="correct the file, or add " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
         )
+
+
+MANIFEST = "manifest.json"
+HINT = "import it again with `annot pool import`"
+
+
+class OfPapers(NamedTuple):
+    """The rankings of a run by query paper, and what was found in it."""
+
+    rankings: dict[str, Ranking]
+    several: tuple[str, ...]
+    """Query papers with several topics."""
+    findings: tuple[SubmissionFinding, ...]
+
+
+def by_query_paper(
+    documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
+) -> OfPapers:
+    """What a run says of each query paper. documents: by topic; of one that occurs twice the better score counts.
+
+    Left out are topics that are no query of the study, and documents that are not in the corpus.
+    """
+    paper_of = {query.paper_id: query.paper_id for query in queries}
+    paper_of |= {query.query_id: query.paper_id for query in queries}
+    topics: dict[str, list[str]] = {}
+    known = sorted(documents.keys() & paper_of.keys())
+    for topic in known:
+        topics.setdefault(paper_of[topic], []).append(topic)
+    rankings = {
+        paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in own])
+        for paper_id, own in topics.items()
+    }
+    findings = {
+        "missing query papers": _alone(set(paper_of.values()) - topics.keys()),
+        "foreign queries": _alone(documents.keys() - paper_of.keys()),
+        **_of_documents(documents, dict.fromkeys(known, in_corpus), foreign="foreign documents"),
+    }
+    return OfPapers(rankings, tuple(name for name, own in topics.items() if len(own) > 1), _findings(findings))
+
+
+def imported_methods(ws: Workspace) -> dict[str, Any]:
+    """What is on record of each ranking that was imported, by the name of its method."""
+    path = ws.imported_rankings / MANIFEST
+    found: dict[str, Any] = read_manifest(path, hint=HINT).get("methods", {}) if path.is_file() else {}
+    return found
+
+
+def ranking_file(ws: Workspace, method: str) -> Path:
+    """The file of the ranking of this method."""
+    return ws.imported_rankings / f"{method}.run"
+
+
+def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
+    """By query paper. Raises InputError where the file is not the one that was imported, or is gone."""
+    path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
+    text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    return read_run(text.splitlines(), name=str(path)).rankings
+
+
+def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *, about: Mapping[str, Any]) -> None:
+    """Keep the ranking, with what is to be known of it. Raises InputError where another one was changed: the manifest
+    that is written now would vouch for it."""
+    path, manifest = ranking_file(ws, method), ws.imported_rankings / MANIFEST
+    known = imported_methods(ws)
+    for name in known:
+        if name != method:
+            read_imported(ws, name)
+    write_file(path, write_run(rankings, tag=method))
+    known[method] = {"sha256": sha256_of(path), **about}
+    write_manifest(manifest, files=(ranking_file(ws, name) for name in known), inputs={}, facts={"methods": known})
+
+
+def _merged(rankings: Sequence[Ranking]) -> Ranking:
+    """One ranking as it is; of several the best rank of each document, as one over the rank."""
+    if len(rankings) == 1:
+        return rankings[0]
+    best: dict[str, int] = {}
+    for ranking in rankings:
+        for rank, doc in enumerate(ranking, start=1):
+            best[doc.doc_id] = min(rank, best.get(doc.doc_id, rank))
+    return ranked(ScoredDoc(doc_id, 1 / rank) for doc_id, rank in best.items())

@@ -211,22 +211,11 @@ BLOCK = 20_000
 """Documents that are worked on at once; changes memory and speed, no result."""
 
 
-def count_pieces(stream: Stream, pieces: int) -> Sparse:
-    """How often each piece stands in each document of `stream`: shape (documents, pieces)."""
-    return _counted(stream.ids, stream.starts, pieces)
-
-
 def count_tokens(pieces: Sparse, vocabulary: Vocabulary) -> Sparse:
     """The counts of tokens that counts of pieces come to."""
     counts = pieces @ vocabulary.matrix
     counts.sort_indices()
     return counts
-
-
-def count_run(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
-    """The counts of one run of pieces, as a csr_matrix of one row: a query made of chosen sentences."""
-    tokens, _widths = vocabulary.expand(pieces)
-    return _counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
 
 
 def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
@@ -239,11 +228,6 @@ def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
     return csr_matrix(parts, shape=(len(bounds) - 1, counts.shape[1]), copy=False)
 
 
-def document_frequency(counts: Sparse) -> NDArray[np.int64]:
-    """In how many documents each token stands: shape (tokens,)."""
-    return np.bincount(counts.indices, minlength=counts.shape[1])
-
-
 def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDArray[np.float64]:
     """For each row the sum of (count x weight) ** power, taken in the order of the columns: shape (rows,)."""
     from scipy.sparse import csr_matrix
@@ -252,7 +236,8 @@ def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDA
     return np.asarray(csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape) @ weights**power)
 
 
-def _counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
+def counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
+    """How often each id stands in each run `ids[bounds[i]:bounds[i + 1]]`: shape (runs, width)."""
     from scipy.sparse import csr_matrix
 
     shape = (len(bounds) - 1, width)

@@ -6,7 +6,7 @@
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
     parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.ranking.encoding`)
 
-`model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
+`model` names what made them; `space` names the space they are in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
 where it is not named it is "l2", by which CSFCube ranked SPECTER. Half precision halves the disk; scores are then those
 of the numbers as stored, in double precision as ever.
@@ -14,7 +14,6 @@ of the numbers as stored, in double precision as ever.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -35,6 +34,7 @@ from annot.base.records import Ranking
 from annot.base.storage import strings_in, strings_of
 from annot.ranking.dense import Metric, VectorSource, search
 from annot.ranking.tokens import BLOCK, Strings, numbers
+from annot.study.workspace import sha256_of
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]
@@ -42,7 +42,7 @@ Precision = Literal["float32", "float16"]
 
 @dataclass(frozen=True)
 class Vectors:
-    """One row of float32 or float16 for each id, with the space they lie in and the metric it is made for."""
+    """One row of float32 or float16 for each id, with the space they are in and the metric it is made for."""
 
     ids: Strings
     matrix: NDArray[Any]
@@ -52,7 +52,7 @@ class Vectors:
     facts: Mapping[str, Any]
     """What else the maker of the vectors wrote down: settings, versions."""
     source: VectorSource | None = field(default=None, kw_only=True)
-    """The rows as a search reads them that may be sent elsewhere; None stands for the matrix."""
+    """The rows as a search reads them that may be sent elsewhere; None: the matrix."""
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -87,11 +87,11 @@ def rank(
     row_of = dict(zip(ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
     absent = [f"{paper_id}: no vector" for paper_id in queries if paper_id not in row_of]
     if absent:
-        raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
+        raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
     usable = None
     if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus), min_count=0).as_py():
         if faults := _doubled(ids):
-            raise InputError(f"{vectors.model}: {len(faults)} paper(s) with more than one vector", faults=faults)
+            raise InputError(f"{vectors.model}: papers have more than one vector", faults=faults)
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
@@ -99,21 +99,9 @@ def rank(
         f"{paper_id}: not finite" for paper_id, row in zip(queries, wanted, strict=True) if not np.isfinite(row).all()
     ]
     if broken:
-        raise InputError(f"{vectors.model}: the vector of {len(broken)} query paper(s) is not finite", faults=broken)
+        raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
     source = vectors.matrix if vectors.source is None else vectors.source
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
-
-
-def save(vectors: Vectors, folder: Path) -> None:
-    """Write the three files to `folder`, in place of what is there; without hashes, which depend on the machine that
-    computed the numbers."""
-    half = vectors.matrix.dtype == np.float16
-    writing = VectorsWriter(
-        folder, most=len(vectors.ids), precision="float16" if half else "float32", with_hashes=False
-    )
-    with writing as writer:
-        writer.add(vectors.ids.to_pylist(), vectors.matrix)
-        writer.about = vectors.description
 
 
 class VectorsWriter:
@@ -124,10 +112,9 @@ class VectorsWriter:
     most: no more rows than this will come. What a killed writer of the same folder left is removed.
     """
 
-    def __init__(self, folder: Path, *, most: int, precision: Precision, with_hashes: bool = True) -> None:
+    def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:
         self._folder = folder
         self._most = most
-        self._with_hashes = with_hashes
         self._type = np.dtype(precision).newbyteorder("<")
         self._rows = 0
         self._building: Path | None = None
@@ -180,10 +167,8 @@ class VectorsWriter:
     def _finish(self, building: Path) -> None:
         if self.parts:
             (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
-        about = {**self.about, "dimensions": self._dimensions}
-        if self._with_hashes:
-            files = {path.name: _sha256_of(path) for path in building.iterdir()}
-            about |= {"precision": self._type.name, "files": files}
+        files = {path.name: sha256_of(path) for path in building.iterdir()}
+        about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
         (building / ABOUT).write_text(text + "\n", encoding="utf-8")
         building.chmod(0o755)
@@ -200,7 +185,7 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
     """
     absent = [name for name in (ABOUT, IDS, MATRIX) if not (folder / name).is_file()]
     if absent:
-        raise MissingInput(f"{folder}: no vectors there; not found: {', '.join(absent)}", hint=hint)
+        raise MissingInput(f"{folder}: vectors are missing: found no {', '.join(absent)}", hint=hint)
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         ids = strings_in((folder / IDS).read_bytes())
@@ -209,7 +194,7 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
         raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
     faults = _faults(about, ids, matrix, unread=unread)
     if faults:
-        raise InputError(f"{folder}: the vectors have {len(faults)} fault(s)", faults=faults)
+        raise InputError(f"{folder}: vectors that cannot be used", faults=faults)
     metric: Metric = about.get("metric", "l2")
     facts = {key: value for key, value in about.items() if key not in ("model", "space", "metric", "dimensions")}
     return Vectors(ids, matrix, about["model"], about["space"], metric, facts)
@@ -246,7 +231,7 @@ def _doubled(ids: Strings) -> list[str]:
     if len(ids.unique()) == len(ids):
         return []
     counts = Counter(ids.to_pylist())
-    return [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
+    return [f"{IDS}: {name!r}: found {count} times, expected once" for name, count in counts.items() if count > 1]
 
 
 def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) -> None:
@@ -254,11 +239,6 @@ def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) 
     anything_that_writes: Any = SimpleNamespace(write=file.write)
     header = {"descr": kind.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:

@@ -151,7 +151,10 @@ def train(
     tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", read)
     rows = np.flatnonzero(totals >= min_count)
     if not len(rows):
-        raise InputError(f"word vectors: no word stands {min_count} time(s) in the abstracts", hint="lower min_count")
+        raise InputError(
+            f"word vectors: no word occurs {min_count} times in the abstracts",
+            hint="lower `[word_vectors] min_count` in annot.toml",
+        )
     _refuse_too_many(totals, dimensions=dimensions, min_count=min_count, memory=memory)
     frequent = list(zip(tokens.take(rows).to_pylist(), totals[rows].tolist(), strict=True))
     frequent.sort(key=lambda entry: (-entry[1], entry[0]))

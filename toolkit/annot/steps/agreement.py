@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from annot.base.errors import InputError
 from annot.base.names import check_name, known_query
 from annot.measuring.agreement.per_query import IN_WORDS, POLICIES
 from annot.measuring.agreement.summaries import AgreementTable
@@ -21,21 +20,6 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 ASSESSOR, GUIDELINES = "assessor", "guidelines"
-OPTIONS_OF = {
-    "": {"--missing", "--per-query", "--all", "--binarised-at"},
-    ASSESSOR: {"--query"},
-    GUIDELINES: set[str](),
-}
-"""The options that each way to look at agreement takes, by the name of the way."""
-
-
-def check_options(by: str | None, given: Collection[str]) -> None:
-    """Raise InputError for a way to look that is not known, and for options of another one."""
-    if by is not None:
-        check_name(by, (ASSESSOR, GUIDELINES), what="--by")
-    if foreign := sorted({*given} - OPTIONS_OF[by or ""]):
-        way = f"`annot agreement --by {by}`" if by else "`annot agreement` without --by"
-        raise InputError(f"{', '.join(foreign)}: not an option of {way}")
 
 
 def measure(
@@ -65,8 +49,10 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
 
 
 def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
-    """Everyone who judged: how they judge, whether they change, why they disagree. Raises MissingInput when nobody did,
-    InputError for a query that is not known."""
+    """How each assessor judges, whether they change, why they disagree.
+
+    Raises MissingInput without judgements, InputError for an unknown query.
+    """
     snapshot = read_snapshot(ws)
     known = {query.query_id: query for query in snapshot.queries}
     for name in queries:

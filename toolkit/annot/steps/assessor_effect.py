@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
+from annot.base.templating import counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import assessor_effect_of, comparable_runs
@@ -17,9 +18,7 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(
-    ws: Workspace, *, convention: str, measure_name: str, n_random: int, tell: Callable[[str], None]
-) -> AssessorEffect:
+def measure(ws: Workspace, *, convention: str, measure_name: str, tell: Callable[[str], None]) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
     Where that cannot be written, `tell` says so.
@@ -29,8 +28,10 @@ def measure(
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
     if len(runs) < 2:
-        raise InputError(f"{ws.runs}: {len(runs)} run(s), expected at least 2", hint="make baselines with `annot run`")
-    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
+        raise InputError(
+            f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
+        )
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
     keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
     return effect
 

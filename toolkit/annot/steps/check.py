@@ -12,7 +12,7 @@ from annot.base.records import Advance
 from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
-from annot.pools import replay
+from annot.pools import pool_facts
 from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import rendered
@@ -114,7 +114,7 @@ def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPa
 
 
 def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
-    found = replay.replay(ws, advance=advance)
+    found = pool_facts.replay(ws, advance=advance)
     count = len(found.differences)
     why = "`annot check files` tells whether the corpus or a file has changed since"
     return CheckedPart(
@@ -185,7 +185,7 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     for name in (line.partition("  ")[2] for line in listed):
         path, source = folder / name, ws.exports / name
         if not is_named_inside(path, folder) or not path.is_file():
-            yield f"{folder}/{name}: gone"
+            yield f"{folder}/{name}: missing"
         elif (
             (name == "qrels.txt" or name.endswith(".run"))
             and source.is_file()

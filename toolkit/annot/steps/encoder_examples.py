@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import near
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
-from annot.formats.citing_text import CitingText, Window, read_citing_texts
+from annot.formats.citing_text import CitingText, read_citing_texts
 from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import json_lines
 from annot.ranking.systems.training import cocitations
@@ -28,7 +27,6 @@ from annot.ranking.systems.training.examples import (
     Example,
     Triplet,
     as_record,
-    chosen_sets,
     cloze,
     contexts_of,
     pairs_of_contexts,
@@ -43,7 +41,6 @@ from annot.store.queries import read_queries
 from annot.study.workspace import Workspace, check_files, write_file
 
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
-WINDOWS: tuple[Window, ...] = ("sentence", "paragraph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,6 @@ def write_contexts(
     files: Sequence[Path],
     *,
     out: Path,
-    window: str,
     limits: cocitations.Limits,
     dry_run: bool,
     advance: Advance,
@@ -77,11 +73,8 @@ def write_contexts(
 
     The corpus's own filters (`[corpus]` in annot.toml, CSFCube's unless changed) say which abstracts qualify.
     """
-    if window not in WINDOWS:
-        raise InputError(f"--window {window}: {near(window, WINDOWS)}")
-    (kind,) = (one for one in WINDOWS if one == window)
     check_files(files)
-    found = cocitations.gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
+    found = cocitations.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
         write_file(out, json_lines(map(cocitations.context_record, found.contexts.items())))
     return WrittenContexts(
@@ -97,12 +90,12 @@ def write_contexts(
     )
 
 
-def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[CitingText]:
+def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
     done = 0
     for path in files:
         try:
             with opened(path) as file, TextIOWrapper(file, encoding="utf-8") as lines:
-                for text in read_citing_texts(lines, name=str(path), window=window):
+                for text in read_citing_texts(lines, name=str(path)):
                     done += 1
                     advance(done, None)
                     yield text
@@ -121,7 +114,6 @@ class Sampling(NamedTuple):
     """Of papers or sets that may give dev examples."""
     most_cocited: int
     """Papers of a set, for pairs of papers."""
-    mix: tuple[cocitations.MixPart, ...]
     easy: int
     hard: int
     sentences: int
@@ -277,9 +269,9 @@ class _Sampler:
         sides = []
         for names, most in self._sides(list(sets)):
             ordered = [sets[name] for name in names]
-            wanted = sum(map(size, ordered)) if most is None else most
-            chosen = chosen_sets(ordered, contexts, mix=sampling.mix, wanted=wanted, examples_of=size)
-            self.left_out["sets not needed, or of no field of the mix"] += len(ordered) - len(chosen)
+            before = itertools.accumulate(map(size, ordered), initial=0)
+            chosen = [papers for papers, count in zip(ordered, before, strict=False) if most is None or count < most]
+            self.left_out["sets not needed"] += len(ordered) - len(chosen)
             sides.append((chosen, most))
         texts = find_papers(self.ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
 

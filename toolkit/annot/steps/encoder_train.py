@@ -20,7 +20,7 @@ from annot.ranking.systems import systems_of
 from annot.ranking.systems.encoders import open_text_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.training.examples import DEV, TRAIN, Examples
-from annot.ranking.systems.training.loop import Length, Point, Tell, TrainingState, length_of, train
+from annot.ranking.systems.training.loop import Length, Point, Tell, Training, TrainingState, length_of
 from annot.ranking.systems.training.recipes import Recipe
 from annot.ranking.systems.weights import Reading, digest_of
 from annot.study.workspace import Workspace, sha256_of, write_file
@@ -102,18 +102,12 @@ def make(
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
-    with held_alone(work / "lock", busy=f"{work}: another process trains there", hint="wait, or name another --out"):
-        progress = train(
-            recipe,
-            loaded,
-            train_on,
-            dev,
-            align=open_text_encoder(*aligner, device=device) if aligner else None,
-            work=work,
-            facts=facts,
-            advance=advance,
-            tell=tell,
-        )
+    with held_alone(
+        work / "lock", busy=f"{work}: another process trains there", hint="wait until it ends, or choose another --out"
+    ):
+        aligned_by = open_text_encoder(*aligner, device=device) if aligner else None
+        training = Training(recipe, loaded, train_on, dev, align=aligned_by, work=work)
+        progress = training.run(facts, advance=advance, tell=tell)
         _write(out, work / "made", loaded, facts, progress)
         shutil.rmtree(work)
     return replace(planned, curve=tuple(progress.curve), best=progress.best)
@@ -129,7 +123,7 @@ def line(point: Point, steps: int) -> str:
 def _notes(length: Length) -> tuple[str, ...]:
     if length.warm_up < length.steps:
         return ()
-    return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --warm-up 0.1 takes a tenth of them",)
+    return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --set warm_up=0.1 takes a tenth of them",)
 
 
 def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
@@ -150,7 +144,9 @@ def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
     path = out / RECORD
     stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
     if stored["facts"] != json.loads(json.dumps(facts)):
-        raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
+        raise InputError(
+            f"{out}: weights of another training are there", hint="choose another --out, or remove the folder"
+        )
     curve = [Point(**one) for one in stored["curve"]]
     return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
 

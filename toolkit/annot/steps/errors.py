@@ -17,7 +17,7 @@ from annot.study.workspace import Workspace, write_file
 
 @dataclass(frozen=True, slots=True)
 class WrittenSheet:
-    """Where the sheet lies, and how far the lead has come."""
+    """The path of the sheet, and how many rows have a kind."""
 
     path: Path
     pairs: int

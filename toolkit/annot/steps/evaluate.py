@@ -68,7 +68,7 @@ def evaluate(
     qrels, found = exported_qrels(snapshot), _named(ws, runs, snapshot.runs)
     if at_least_two and len(found.keys() - demonstrations(snapshot)) < 2:
         raise InputError(
-            f"{', '.join(found)}: expected at least 2 runs that were not trained on what they are tested on",
+            f"{', '.join(found)}: expected at least 2 runs that were not trained on their test queries",
             hint="make more with `annot run`",
         )
     how: Any = {"measures": measures, "ties": ties, "average": average}
@@ -124,12 +124,14 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
     tags = sorted({*of_study, *(system_of.get(tag, tag) for tag in of_study)})
     for name in wanted:
         if name not in tags:
-            raise InputError(f"{name}: no such file, and no run of this tag or system; {near(name, tags)}")
+            raise InputError(f"{name}: no such file, and no run has this tag or system; {near(name, tags)}")
     found = read_run_files(ws, files) if files else {}
     for tag, run in of_study.items():
         if tag in wanted or system_of.get(tag, tag) in wanted:
             if tag in found:
-                raise InputError(f"{tag}: is the tag of a run of this study and of one in {', '.join(map(str, files))}")
+                raise InputError(
+                    f"{tag}: is the tag of a run of this study and of a run in {', '.join(map(str, files))}"
+                )
             found[tag] = run
     return found
 
@@ -223,5 +225,5 @@ def _published(name: str) -> Published:
         return read_published(shipped_text(name), name=name)
     if not Path(name).is_file():
         found = "a folder" if Path(name).is_dir() else "no such file"
-        raise InputError(f"--against {name!r}: {found}, and no table of this name; {near(name, shipped())}")
+        raise InputError(f"--against {name!r}: {found}, and no table has this name; {near(name, shipped())}")
     return read_published(given_text(Path(name), expected="TOML"), name=name)

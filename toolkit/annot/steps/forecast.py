@@ -28,6 +28,7 @@ from annot.pools.frozen_rankings import needed, read_rankings
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
+    PoolDesign,
     design_of_settings,
     differences,
     overridden,
@@ -62,8 +63,6 @@ class Pilot:
     """Of these, judged by more: as many were drawn."""
     judgements: int
     with_time: int
-    assessors: int
-    settled_with_time: int
     cited: float
     """Documents of a pool that came in as cited, on average."""
 
@@ -72,10 +71,8 @@ class Pilot:
 class Simulated:
     """The forecast of a design with the pilot behind it."""
 
-    mode: str
-    """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
-    per_method: int
-    methods: tuple[str, ...]
+    pools: PoolDesign
+    """How pools are drawn; by depth, they are smaller than the design's if methods agree."""
     pools_differ: tuple[tuple[str, str, str], ...]
     """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
@@ -173,7 +170,10 @@ def design(
     rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
-        raise MissingInput("no pilot: no pair was judged by two people", hint="let two judge a few queries, and pull")
+        raise MissingInput(
+            "no pilot: no pair was judged by two people",
+            hint="let two people judge a few queries, then run `annot pull`",
+        )
     by_settings = design_of_settings(settings)
     usual = usual_design(recorded_designs(drawn.values()))
     pooled = overridden(usual or by_settings, DesignOverrides(per_method=per_method))
@@ -184,7 +184,6 @@ def design(
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(known) if queries is None else queries
     each = n_queries * n_documents * team / max(1, n_assessors)
-    settled = settled_of(outcome)
     found = simulate_design(
         Design(
             queries=n_queries,
@@ -195,7 +194,7 @@ def design(
         ),
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
-        settled=settled,
+        settled=settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
@@ -207,14 +206,10 @@ def design(
         chosen=joint.chosen,
         judgements=len(given),
         with_time=sum(seconds_of(answer) is not None for answer in given),
-        assessors=len({answer.assessor for answer in given}),
-        settled_with_time=sum(seconds_of(ruling) is not None for ruling in settled),
         cited=mean_cited,
     )
     return Simulated(
-        mode=pooled.mode,
-        per_method=pooled.per_method,
-        methods=pooled.ranked_methods,
+        pools=pooled,
         pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
         missing=settings.judging.missing,
@@ -227,7 +222,7 @@ def design(
 
 def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Undefined:
     if not len(joint.tables):
-        return Undefined(f"no pair of the pilot was judged by {team}; the most is {joint.most}")
+        return Undefined(f"no pair of the pilot was judged by {team} people; the most was {joint.most}")
     grades = ws.settings.scale.grades
     units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
     return Together(
@@ -299,7 +294,7 @@ def pools(
         if seconds is None:
             hours = hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
         else:
-            hours = Estimate(judgements * seconds / HOUR, Undefined("the time of a judgement was given"))
+            hours = Estimate(judgements * seconds / HOUR, Undefined("the time per judgement was set"))
         sizes = [len(pool.entries) for pool in found]
         return DesignedPools(
             per_method=depth,
@@ -341,7 +336,7 @@ def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, st
 
 
 def _evenly(judgements: int, names: Sequence[str]) -> dict[str, float]:
-    """So many judgements each, of those whose speed is known; where nobody's is, of somebody."""
+    """So many judgements for each person with a known speed; without one, all for one person."""
     return {name: judgements / len(names) for name in names} or {"": float(judgements)}
 
 

@@ -15,7 +15,7 @@ from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
-from annot.ranking.index_parts import WHOLE, lacks_averages, lacks_shards
+from annot.ranking.index_parts import WHOLE, lacks_shards, missing_averages
 from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import Workspace
 
@@ -151,7 +151,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     variants = [variant for method in methods for variant in METHODS[method].needs.averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
-    elif variants and (unreadable or lacks_averages(places, words, variants)):
+    elif variants and (unreadable or missing_averages(places, words, variants)):
         yield "averages"
     if LSA in methods and not lsa_place(places).is_dir():
         yield LSA

@@ -44,9 +44,16 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
-from annot.pools.pool_facts import PoolDifference, PoolFacts, differing, drawn_rankings, facts_of, passed_over
+from annot.pools.pool_facts import (
+    PoolDifference,
+    PoolFacts,
+    differing,
+    drawn_rankings,
+    facts_of,
+    passed_over,
+    recorded_pools,
+)
 from annot.pools.pooling import shares
-from annot.pools.replay import recorded_pools
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences

@@ -27,14 +27,13 @@ from annot.pools.growth import (
     queries_of,
     record_version,
     refuse_unasked,
-    refuse_without_reason,
 )
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import as_of, extended
 from annot.publishing.report.words import sentences
-from annot.ranking.imported_rankings import imported_methods
 from annot.ranking.methods import METHODS
+from annot.ranking.submission import imported_methods
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -67,7 +66,8 @@ def add(
     documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
     another paper of the pool, and where the study would grow unasked.
     """
-    refuse_without_reason(reason)
+    if not reason.strip():
+        raise InputError("--reason: found no words, expected how the papers were found")
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)

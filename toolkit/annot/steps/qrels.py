@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annot.base.errors import InputError
+from annot.base.templating import counted
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
@@ -28,7 +29,7 @@ from annot.study.workspace import Workspace, given_text
 
 @dataclass(frozen=True, slots=True)
 class WrittenQrels:
-    """What was written: pairs by query and grade, what nobody can judge, and what is still open."""
+    """What was written: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
 
     path: Path
     pairs: int
@@ -73,18 +74,21 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     disputes, incomplete = len(outcome.open), len(outcome.incomplete)
     notes = []
     if outcome.unjudgeable:
-        notes.append(f"{len(outcome.unjudgeable)} pair(s) that nobody can judge are not in it: they have no grade")
+        notes.append(
+            f"{counted(len(outcome.unjudgeable), 'pair')} without a grade left out: not even the adjudicator could "
+            "judge them"
+        )
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
     if accepted:
         why = "; ".join(sorted(set(outcome.accepted.values())))
-        notes.append(
-            f"{accepted} pair(s) have fewer than {outcome.per_pair} judgements and are taken all the same: {why}"
-        )
+        notes.append(f"{counted(accepted, 'pair')} with fewer than {outcome.per_pair} judgements accepted: {why}")
     if disputes or incomplete:
-        notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
+        notes.append(
+            f"left out as unjudged: {counted(disputes, 'open dispute')}, {counted(incomplete, 'incomplete pair')}"
+        )
     if added := topups(snapshot, qrels):
         came = (f"{one.judged} with version {one.version.number} ({one.version.method}) or later" for one in added)
-        notes.append(f"of them came with a top-up: {', '.join(came)}; `annot evaluate` shows both scores")
+        notes.append(f"pairs from a top-up: {', '.join(came)}; `annot evaluate` shows the scores with and without them")
     return WrittenQrels(
         path=ws.qrels,
         pairs=len(qrels),
@@ -105,15 +109,15 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
     Raises InputError for an empty reason, where there is no such pair, and as `write` does; then nothing is on record.
     """
     if not why:
-        raise InputError("--allow-single: no reason, expected why these pairs count with fewer judgements")
+        raise InputError("--allow-single: the reason is empty; say why these pairs count with fewer judgements")
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         outcome = outcome_of(session, ws.settings)
         judged = {judgement.pair for judgement in outcome.judgements if judgement.counts}
         pairs = [pair for pair in outcome.short if pair in judged]
         if not pairs and not outcome.accepted:
             raise InputError(
-                "--allow-single: found no pair with fewer judgements than planned that no assessor will complete",
-                hint="`annot assessor leave` takes out a person who does not answer any more",
+                "--allow-single: every pair with fewer judgements than planned has an assessor who can complete it",
+                hint="if a person no longer answers, use `annot assessor leave`",
             )
         accept(session, pairs, why=why, accepted_at=datetime.now(UTC).isoformat(timespec="seconds"))
         refuse_unfinished(outcome_of(session, ws.settings), partial=partial)
@@ -143,7 +147,7 @@ def compare(
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:
         raise InputError(
-            f"{a} and {b}: no query of this study is in both",
+            f"{a} and {b}: the two files have no query of this study in common",
             faults=[f"{path}: found {', '.join(sorted(of)[:3])}" for (path, _), of in zip(files, queries, strict=True)],
         )
     notes = tuple(

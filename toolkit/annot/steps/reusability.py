@@ -10,7 +10,7 @@ from annot.base.records import Qrel
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
+from annot.measuring.measured import CONVENTION, MEASURE, assessor_effect_of, comparable_runs
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.reductions import Score
@@ -39,7 +39,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         pools = read_pools(session)
     if not pools:
-        raise MissingInput("no pools on record to make smaller", hint="draw them with `annot pool`")
+        raise MissingInput("no pools on record", hint="draw them with `annot pool`")
     found = certify(
         runs,
         qrels,
@@ -95,6 +95,6 @@ def _assessor_tau(snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...]) -> fl
     """From `annot assessor-effect`: the order under one random assessor of each pair against the final one."""
     if len(runs) < 2 or max(map(len, snapshot.outcome.planned.values()), default=0) < 2:
         return None
-    effect = assessor_effect_of(snapshot, runs, qrels, convention=CONVENTION, measure=MEASURE, n_random=N_RANDOM)
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=CONVENTION, measure=MEASURE)
     found = effect.random_assessors.tau
     return None if isinstance(found, Undefined) else found

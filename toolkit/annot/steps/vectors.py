@@ -368,7 +368,7 @@ def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
     wanted = frozenset(paper_ids(ws.corpus))
     found = []
     for folder in sorted(path for path in ws.vectors.glob("[!.]*") if path.is_dir()):
-        loaded = vectors.load(folder, hint=f"mend {folder}, or remove it")
+        loaded = vectors.load(folder, hint=f"correct the files in {folder}, or remove it")
         papers = len(wanted.intersection(loaded.ids.to_pylist()))
         kind = loaded.matrix.dtype.name
         width = int(loaded.matrix.shape[1])

@@ -6,7 +6,7 @@ assessors, N pairs, nan where not judged; `grades` is the scale, consecutive int
 More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them, and kappa is Conger's
 (1980, Psychological Bulletin 88, 322-328), which for two is Cohen's. A rank correlation is the mean over every two
 assessors who share at least `LEAST_OVERLAP` pairs, weighted by how many they share. Such a mean has a value where more
-than half of what two assessors share stands behind it.
+than half of what two assessors share has one.
 
 How each is checked, and against what, is listed in the package's docstring (`annot.measuring.agreement`).
 """
@@ -21,7 +21,7 @@ import numpy as np
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
+from annot.base.templating import counted, verb
 from annot.measuring.agreement.contingency import (
     ALPHAS,
     OF_COUNTS,
@@ -51,7 +51,7 @@ WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from c
 def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
     """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason where it has none.
 
-    Gwet's AC1 and AC2 have a value, 1, even where everybody gives one and the same grade. Percentages are 0..100.
+    Gwet's AC1 and AC2 are 1 even if all assessors always give the same grade. Percentages are 0..100.
     """
     value = value_of(name, ratings, grades)
     if isinstance(value, Undefined):
@@ -117,7 +117,7 @@ def of_tables(name: str, tables: Array, grades: Sequence[int], *, many: bool) ->
 
 
 def rests_on_most(part: float, whole: float) -> bool:
-    """Whether a figure of a part may stand for the whole."""
+    """Whether the figure of a part may represent the whole."""
     return bool(2 * part > whole)
 
 
@@ -139,7 +139,7 @@ TITLES: dict[str, str] = {
 }
 
 PERCENTAGES = ("percent", "percent_within_one")
-"""Those that lie in 0..100 instead of at most 1."""
+"""Those from 0 to 100 instead of up to 1."""
 
 
 def binarise(ratings: Ratings, *, at: int) -> Ratings:
@@ -164,7 +164,7 @@ def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | N
     least = 3 if name in OF_TABLES else 1 if name in PERCENTAGES else 2
     if pairs < least:
         return Undefined(
-            f"only {pairs} pair{' was' if pairs == 1 else 's were'} judged twice; at least {least} are needed "
+            f"only {counted(pairs, 'pair')} {verb(pairs, 'was', 'were')} judged twice; at least {least} are needed "
             f"({_in_words(times)})",
             f"fewer than {least} pairs were judged twice",
         )
@@ -192,7 +192,7 @@ def _check(ratings: Ratings, grades: Sequence[int]) -> None:
     strange = sorted(set(ratings[~np.isnan(ratings)].tolist()) - set(grades))
     if strange:
         raise InputError(
-            f"{len(strange)} value(s) are no grades of the scale {list(grades)}",
+            f"{counted(len(strange), 'value')} not on the scale {list(grades)}",
             faults=[f"found {value:g}" for value in strange],
         )
 

@@ -136,7 +136,7 @@ def spearman_rho(table: Array) -> Array:
     rows, columns = _average_ranks(table.sum(axis=-1)), _average_ranks(table.sum(axis=-2))
     covariance = (table * rows[..., :, None] * columns[..., None, :]).sum(axis=(-1, -2))
     variances = (table.sum(axis=-1) * rows**2).sum(axis=-1) * (table.sum(axis=-2) * columns**2).sum(axis=-1)
-    return _ratio(covariance, np.sqrt(variances), where=n >= 3)
+    return ratio(covariance, np.sqrt(variances), where=n >= 3)
 
 
 def kendall_tau_b(table: Array) -> Array:
@@ -146,20 +146,20 @@ def kendall_tau_b(table: Array) -> Array:
     left = later_rows.cumsum(axis=-1) - later_rows
     score = (table * (right - left)).sum(axis=(-1, -2))
     untied = [_twos(n) - _twos(table.sum(axis=axis)).sum(axis=-1) for axis in (-1, -2)]
-    return _ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
+    return ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
 
 
 def _kappa(distance: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
     """Conger 1980: chance is the mean over every two assessors, who give each grade as often as they do."""
     weights, n = distance(_gaps(grades)), n_judged_twice(counts)
     given = counts.margins.sum(axis=-1, keepdims=True)
-    shares = _ratio(counts.margins, given, where=given > 0, otherwise=0.0)
+    shares = ratio(counts.margins, given, where=given > 0, otherwise=0.0)
     m = (given > 0).sum(axis=(-1, -2))
     summed = shares.sum(axis=-2)
     twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
     chance = (weights * twos).sum(axis=(-1, -2))
     observed = (weights * counts.agreement).sum(axis=(-1, -2))
-    return 1 - _ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
+    return 1 - ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
 
 
 def _alpha(distance: Callable[[Array, Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
@@ -168,7 +168,7 @@ def _alpha(distance: Callable[[Array, Array], Array], counts: Counts, grades: Se
     delta2 = distance(n_c, _gaps(grades))
     observed = (n_c.sum(axis=-1) - 1) * (delta2 * o).sum(axis=(-1, -2))
     expected = (delta2 * n_c[..., :, None] * n_c[..., None, :]).sum(axis=(-1, -2))
-    return 1 - _ratio(observed, expected, where=n_judged_twice(counts) >= 2)
+    return 1 - ratio(observed, expected, where=n_judged_twice(counts) >= 2)
 
 
 def _ordinal(n_c: Array, gaps: Array) -> Array:
@@ -180,8 +180,8 @@ def _ordinal(n_c: Array, gaps: Array) -> Array:
 def _ac(similarity: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
     weights, q = similarity(_gaps(grades)), len(grades)
     n = n_judged_twice(counts)
-    p_a = _ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
-    pi = _ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
+    p_a = ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
+    pi = ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
     p_e = weights.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=-1)
     return np.asarray((p_a - p_e) / (1 - p_e))
 
@@ -190,7 +190,7 @@ def _percent(within: int, counts: Counts, grades: Sequence[int]) -> Array:
     n = n_judged_twice(counts)
     enough = (n >= 1) & (len(grades) > within + 1)
     near = _gaps(grades) <= within
-    return 100 * _ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
+    return 100 * ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
 
 
 def _differ(gaps: Array) -> Array:
@@ -234,7 +234,7 @@ def _average_ranks(margin: Array) -> Array:
     return np.asarray(margin.cumsum(axis=-1) - margin / 2 - margin.sum(axis=-1, keepdims=True) / 2)
 
 
-def _ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
+def ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
     """numerator / denominator, `otherwise` where the denominator is 0 or `where` is false."""
     result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), otherwise)
     np.divide(numerator, denominator, out=result, where=where & (denominator != 0))

@@ -45,7 +45,7 @@ class QueryRatings:
     final: Array
     """Shape (N,), the final grade, nan where there is none."""
     ended: Mask
-    """Shape (N,), true where nobody can judge the pair: it gets no final grade."""
+    """Shape (N,), true if the pair is unjudgeable: it gets no final grade."""
 
 
 def ratings_of(
@@ -59,7 +59,7 @@ def ratings_of(
     """One matrix a query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
     facets: the facet of each `query_id`. grades: the scale; None takes any grade. unjudgeable: the pairs (query,
-    document) that nobody can judge. Raises InputError for a double judgement, a query without facet, or a grade outside
+    document) that are unjudgeable. Raises InputError for a double judgement, a query without facet, or a grade outside
     the scale.
     """
     decisions = tuple(decisions)
@@ -210,7 +210,7 @@ def query_agreement(
 def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[CountedQuery]) -> Undefined | None:
     """Why the queries together have no figure after adjudication; None where every pair is settled.
 
-    The pairs that are settled first are those that nobody disputed: alone they would show perfect agreement.
+    Undisputed pairs are settled first: alone they would show perfect agreement.
     """
     queries = tuple(queries)
     still_open, disputed = sum(query.n_open for query in queries), sum(query.disputed.count for query in queries)
@@ -233,7 +233,7 @@ ONE_SIDED = (
     "one of the two assessors gave the same grade to every pair: "
     "kappa is then 0, and alpha about 0 or below, whatever the other gave"
 )
-TWO_PAIRS = "it rests on two pairs: one different grade would change it completely"
+TWO_PAIRS = "it rests on two pairs: one other grade would change it completely"
 ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as nothing else is expected by chance"
 
 

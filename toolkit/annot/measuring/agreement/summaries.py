@@ -77,11 +77,12 @@ class QueryAgreement:
     disputed: PairShare
     """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
     overruled: PairShare
-    """Pairs with two or more grades whose final grade is none of them, less those that nobody can judge."""
+    """Pairs with two or more grades whose final grade is none of them, without unjudgeable pairs."""
     n_open: int
-    """Pairs of `disputed` that nobody has settled yet."""
+    """Pairs of `disputed` that are not settled yet."""
     n_unjudgeable: int
-    """Pairs that nobody can judge: they have ended without a final grade, and have no part after adjudication."""
+    """Pairs that not even the adjudicator could judge: they are closed without a final grade, and do not count after
+    adjudication."""
     agreed_by_policy: int
     """Pairs given to two or more assessors, not all of whom graded, whose grades are equal under the policy: a person
     settles them, yet they are not `disputed`."""

@@ -53,7 +53,7 @@ def agreement_table(
     `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
     it is. level: of the intervals, 0..1; None for no intervals. papers: the paper of each `query_id`; intervals take
     papers for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
-    unjudgeable: the pairs (query, document) that have ended because nobody can judge them.
+    unjudgeable: the pairs (query, document) that were closed because no one could judge them.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values

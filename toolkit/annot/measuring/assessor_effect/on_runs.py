@@ -16,6 +16,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import tau_b_of_rows
 from annot.base.stats.values import rounding
+from annot.base.templating import counted
 from annot.measuring.agreement.per_query import QueryRatings, ratings_of
 from annot.measuring.assessor_effect.rankings import (
     AssessorEffect,
@@ -26,7 +27,7 @@ from annot.measuring.assessor_effect.rankings import (
     Swap,
     differences_between,
     means_of,
-    tau_value,
+    no_tau,
     with_random_assessors,
 )
 from annot.measuring.evaluation.gradings import Graded, measured
@@ -159,16 +160,17 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
     final = {(query_id, doc_id) for query_id, doc_id, _ in qrels}
     if not judged:
         raise InputError(
-            f"{len(final)} pair(s) have a final grade and {len(graded)} one of an assessor, but none has both",
+            f"no pair has both grades: found {counted(len(final), 'pair')} with a final grade and "
+            f"{counted(len(graded), 'pair')} with an assessor's grade",
             hint="write the qrels of these judgements with `annot qrels`",
         )
     third = sum(int((query.asked.sum(axis=0) > 2).sum()) for query in judged)
-    counted = {
-        "pair(s) of the qrels have no assessor's grade and are left out": len(final - kept),
-        "judged pair(s) have no final grade and are left out": len(graded - kept),
-        "pair(s) have more than two assessors; those after the second count in the random choices only": third,
+    notes = {
+        "in the qrels without an assessor's grade: left out": len(final - kept),
+        "judged without a final grade: left out": len(graded - kept),
+        "with more than two assessors: A and B are the first two, random choices are among all": third,
     }
-    return judged, [f"{n} {what}" for what, n in counted.items() if n]
+    return judged, [f"{counted(n, 'pair')} {what}" for what, n in notes.items() if n]
 
 
 def _in_both(query: QueryRatings) -> QueryRatings:
@@ -188,7 +190,7 @@ def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
     for tag in sorted(runs):
         without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
         if without:
-            yield f"{tag}: no documents for {', '.join(without)}; it scores 0 there"
+            yield f"{tag}: ranks no document for {', '.join(without)}; the score there is 0"
 
 
 def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:
@@ -196,7 +198,7 @@ def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRating
         names = ", ".join(judged[at].query_id for at in grading.partly)
         if names:
             lacks = "has as many assessors" if grading.name in (FIRST, SECOND) else "was given to this assessor"
-            yield f"{grading.name}: without {names}, where not every pair {lacks}"
+            yield f"{grading.name}: leaves out {names}, because not every pair {lacks}"
         elif not len(grading.queries):
             yield f"{grading.name}: no query has a second assessor"
 
@@ -237,29 +239,26 @@ def _compare(
     settings: EffectSettings,
 ) -> GradingComparison:
     queries = np.intersect1d(first.queries, second.queries)
-    names = (first.name, second.name)
-    of_first, of_second = (by_name[name][:, queries] for name in names)
+    of_first, of_second = (by_name[one.name][:, queries] for one in (first, second))
     pairs = list(itertools.combinations(range(len(tags)), 2))
     of_both = [papers[at] for at in queries]
     by_first, by_second = (differences_between(values, of_both, pairs, settings) for values in (of_first, of_second))
+    under = {first.name: by_first, second.name: by_second}
     swaps = [
-        _swap(at, (tags[a], tags[b]), dict(zip(names, (by_first, by_second), strict=True)), settings)
+        _swap(at, (tags[a], tags[b]), under, settings)
         for at, (a, b) in enumerate(pairs)
         if by_first.ways[at] * by_second.ways[at] < 0
     ]
-    tau = tau_b_of_rows(means_of(of_first)[None, :], means_of(of_second)[None, :])
+    tau = tau_b_of_rows(means_of(of_first)[None, :], means_of(of_second)[None, :])[0]
     return GradingComparison(
         first=first.name,
         second=second.name,
         n_queries=len(queries),
         means={first.name: _best_first(of_first, tags), second.name: _best_first(of_second, tags)},
         n_run_pairs=len(pairs),
-        tau=tau_value(tau[0], len(tags)),
+        tau=no_tau(len(tags)) if np.isnan(tau) else float(tau),
         reversed_pairs=len(swaps),
-        significant={
-            first.name: int((by_first.p_values <= settings.alpha).sum()),
-            second.name: int((by_second.p_values <= settings.alpha).sum()),
-        },
+        significant={name: int((of.p_values <= settings.alpha).sum()) for name, of in under.items()},
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )
 

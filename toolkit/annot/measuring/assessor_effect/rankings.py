@@ -14,6 +14,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import parts_of_mean
 from annot.base.stats.significance import max_t_tests, randomisation_tests, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
+from annot.base.templating import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,6 @@ FIGURES = 12
 """Digits after the point at which two runs' means tie: what lies beyond is rounding."""
 MARGIN = 2
 """So often alpha lies beyond what chance in the drawing of signs makes of a p."""
-NONE_DRAWN = Undefined("no random assessors were drawn")
 
 
 def means_of(values: Array) -> Array:
@@ -191,16 +191,11 @@ def may_hold(differences: Array, papers: Sequence[str], settings: EffectSettings
     return np.asarray(p_values <= MARGIN * settings.alpha)
 
 
-def tau_value(tau: float, n_runs: int) -> Value:
-    """Kendall's tau, or why there is none."""
-    return no_tau(n_runs) if np.isnan(tau) else float(tau)
-
-
 def no_tau(n_runs: int) -> Undefined:
     """Why Kendall's tau has no value."""
     if n_runs < 2:
-        return Undefined(f"{n_runs} run(s): a ranking needs at least two")
-    return Undefined(f"one of the gradings ties all {n_runs} runs")
+        return Undefined(f"{counted(n_runs, 'run')}; a ranking needs at least two")
+    return Undefined(f"all {n_runs} runs tie under one of the gradings")
 
 
 def with_random_assessors(
@@ -210,11 +205,11 @@ def with_random_assessors(
     n, level = settings.n_random, settings.level
     tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
-    taus = tau_b_of_rows(means, final_means) if n else np.zeros(0)
+    taus = tau_b_of_rows(means, final_means)
     taus = taus[~np.isnan(taus)]
-    why = no_tau(len(tags)) if n else NONE_DRAWN
+    why = no_tau(len(tags))
     low, high = map(float, np.quantile(taus, tails)) if len(taus) else (0.0, 0.0)
-    spread = np.quantile(means, tails, axis=0).T.tolist() if n else []
+    spread = np.quantile(means, tails, axis=0).T.tolist()
     swaps, touched = _swaps(values, final, papers, tags, settings)
     return RandomAssessors(
         n=n,
@@ -223,7 +218,7 @@ def with_random_assessors(
         tau_min=float(taus.min()) if len(taus) else why,
         same_order=int((_order(means) == _order(final_means)).all(axis=1).sum()),
         undefined=n - len(taus),
-        means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=False)},
+        means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=True)},
         with_swap=int(touched.sum()),
         swaps=swaps,
     )

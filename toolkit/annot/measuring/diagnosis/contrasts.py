@@ -133,7 +133,7 @@ Kind = Literal["severity", "threshold", "noise"]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One figure of every assessor: how far they lie from the others, above 0 for higher grades or for more noise."""
+    """One figure for each assessor: how far they are from the others, above 0 for higher grades or for more noise."""
 
     kind: Kind
     place: int | None
@@ -163,7 +163,7 @@ class Contrast:
         n, mean = int(self.units[assessor]), sign * float(self.mean[assessor])
         unit = "query" if n == self.n[assessor] else "query paper"
         if n < FEWEST_QUERIES:
-            nothing = Undefined("no pair was judged by anyone else too")
+            nothing = Undefined("no other assessor judged the same pairs")
             return Estimate(mean, too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)
@@ -182,10 +182,10 @@ def threshold(compared: SharedPairs, place: int) -> Contrast:
 
 
 def noise(compared: SharedPairs) -> Contrast:
-    """How far the grades lie from the others' on the same pairs, less how far the others' lie from each other.
+    """How far the grades are from the others' on the same pairs, less how far the others' are from each other.
 
     Both are mean distances of two grades within one query. Where one team judged a query there are no others: the
-    queries of somebody's teams are compared with those of the other teams.
+    queries of an assessor's teams are compared with those of the other teams.
     """
     panel, n_queries = compared.panel, compared.n_queries
     count = compared.by_pair(np.ones(len(compared.at)))

@@ -1,10 +1,10 @@
 """Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries and by days.
 
-The plan gives everybody the queries in an order drawn by chance. So without change any order of whole queries was as
-likely, and the means of the queries are compared: those judged in the first half with those in the second, and those of
-each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. Whoever
-is compared with somebody who changes seems to change too; so the clearest change is taken first, and the others are
-measured by those who are left.
+The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
+likely, so the means of the queries are compared: those judged in the first half with those in the second, and those of
+each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. An
+assessor who is compared with one who changes seems to change too; so the clearest change is taken first, and the others
+are compared with those who are left.
 """
 
 from __future__ import annotations
@@ -85,25 +85,25 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         agreement, severity = np.full((2, len(panel.pair)), np.nan)
         agreement[compared.at] = compared.agreement()
         severity[compared.at] = -compared.differences(scale[compared.grade])
-        told: list[_Tested] = []
+        tested: list[_Tested] = []
         for a, name in enumerate(panel.assessors):
-            told += settled.get(name) or [
+            tested += settled.get(name) or [
                 *_tested(panel, a, "agreement", compared.partners[a], agreement),
                 *_tested(panel, a, "severity", compared.partners[a], severity),
                 *by_speed[name],
             ]
-        told = _corrected(told)
+        tested = _corrected(tested)
         clear = [
             (one.test.p, one.drift.assessor)
-            for one in told
+            for one in tested
             if one.test and one.drift.changed and one.drift.measure != "speed" and one.drift.assessor not in settled
         ]
         if not clear:
             break
         _, clearest = min(clear)
-        settled[clearest] = [one for one in told if one.drift.assessor == clearest]
-    n_tests = sum(one.test is not None for one in told)
-    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in told)
+        settled[clearest] = [one for one in tested if one.drift.assessor == clearest]
+    n_tests = sum(one.test is not None for one in tested)
+    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in tested)
 
 
 def _speed(panel: Panel, fence: float) -> Array:
@@ -131,14 +131,14 @@ def _tested(
     means = np.bincount(query, weights=values[places])[order] / size
     n, enough = len(places), len(places) >= FEWEST and clusters.n >= FEWEST_QUERIES
     why = Undefined(
-        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure it by; "
+        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure a change; "
         f"{FEWEST} on {FEWEST_QUERIES} are needed"
     )
     halves = np.where(np.arange(len(size)) < len(size) // 2, "first half", "second half")
     drift = Drift(panel.assessors[assessor], measure, "position", against, n, len(size), why, False, (), why)
     yield _compared(drift, halves, means, size, paper) if enough else _Tested(drift, None)
     # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
-    why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "not every judgement has a day")
+    why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "some judgements have no date")
     drift = replace(drift, axis="day", p_value=why, detectable=Undefined("for positions only"))
     days = panel.days[places][first[order]]
     many = enough and dated and len(set(days)) >= FEWEST_DAYS
@@ -154,15 +154,15 @@ def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: In
         mean = float(means[inside].mean())
         mean = math.exp(mean) if drift.measure == "speed" else mean
         levels.append(Level(str(name), int(size[inside].sum()), mean))
-    alike = Undefined("the queries that are compared do not differ")
+    alike = Undefined("all compared queries have the same value")
     test = variance_between(means, group, paper)
     return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
 
 
-def _corrected(told: Sequence[_Tested]) -> list[_Tested]:
-    corrected = iter(holm([max(one.test.p, one.test.least) for one in told if one.test]))
+def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
+    corrected = iter(holm([max(one.test.p, one.test.least) for one in tested if one.test]))
     found = []
-    for one in told:
+    for one in tested:
         if one.test:
             p_value = next(corrected)
             one = one._replace(drift=replace(one.drift, p_value=p_value, changed=p_value <= ALPHA))
@@ -180,10 +180,9 @@ def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
         return Undefined(
-            "too few queries: their orders differ too little for any change to stand out from chance; "
-            f"{papers_needed(n_tests)} query papers would do"
+            f"too few queries to tell a change from chance; {papers_needed(n_tests)} query papers are needed"
         )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
-        return Undefined("no change is as large as it would have to be")
+        return Undefined("no possible change is large enough to be found")
     return math.exp(size) if one.drift.measure == "speed" else size

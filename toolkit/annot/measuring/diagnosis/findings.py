@@ -93,11 +93,13 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
         reached = max(reached, asked.n_tests * float(asked.p[question, assessor]))
         findings.append(_finding(asked, question, assessor, shuffled, reached, level))
         asked = _Asked(panel, findings)
-    told = np.isfinite(first.p[0])
-    sizes = detectable(first.contrasts[0].error[told], first.contrasts[0].freedom[told], ALPHA / max(1, first.n_tests))
+    tested = np.isfinite(first.p[0])
+    sizes = detectable(
+        first.contrasts[0].error[tested], first.contrasts[0].freedom[tested], ALPHA / max(1, first.n_tests)
+    )
     named = {one.assessor for one in findings}
     needed = papers_needed(len(panel.assessors), len(panel.scale))
-    few = ~told & (first.contrasts[0].units < needed)
+    few = ~tested & (first.contrasts[0].units < needed)
     untested = tuple(name for name, one in zip(panel.assessors, few, strict=True) if one and name not in named)
     return Diagnosis(
         alpha=ALPHA,
@@ -106,7 +108,7 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
         untested=untested,
         too_small=len(untested) == len(panel.assessors) - len(named) > 0,
         papers_needed=needed,
-        detectable=float(np.median(sizes)) if told.any() else Undefined("no severity was tested"),
+        detectable=float(np.median(sizes)) if tested.any() else Undefined("no severity was tested"),
         hardest=hardest_pairs(panel),
         gaps=guideline_gaps(asked.compared),
     )
@@ -137,7 +139,7 @@ class _Asked:
         self.n_tests = int(np.isfinite(self.p).sum())
 
     def clearest(self) -> tuple[int, int] | None:
-        """The question that is told most clearly, by Student's t, and of those who differ in it the one who does most.
+        """The question with the clearest difference by Student's t, and the assessor who differs most in it.
 
         Only what holds counts; None where nothing does. Whoever was compared with a strict person is lenient by a part
         of that, and may be so more evenly.
@@ -201,19 +203,19 @@ def _without_information(compared: SharedPairs, shuffled: Integers, level: float
         if (same - compared.differences(same))[mine].mean() > OTHERS_AT_MOST:
             continue
         pairs = compared.pair[mine]
-        told = share(same[mine], panel.query[pairs], level=level, papers=panel.paper[pairs])
+        constant = share(same[mine], panel.query[pairs], level=level, papers=panel.paper[pairs])
         found.append(
             AssessorFinding(
                 assessor=panel.assessors[assessor],
                 kind="no information",
                 grade=panel.scale[place],
                 direction=None,
-                size=Estimate(told.value, told.interval),
+                size=Estimate(constant.value, constant.interval),
                 halves=_halves(compared, assessor, compared.by_cell(same), shuffled),
-                n=told.of,
+                n=constant.of,
                 queries=len(np.unique(panel.query[pairs])),
                 papers=len(np.unique(panel.paper[pairs])),
-                p_value=Undefined("a grade given throughout is counted, not tested"),
+                p_value=Undefined("a grade that is always given is counted, not tested"),
                 against=compared.partners[assessor],
                 either=False,
             )

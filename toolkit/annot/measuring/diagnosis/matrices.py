@@ -24,7 +24,7 @@ from annot.measuring.diagnosis import contrasts
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 FEWEST = 5
-"""Two assessors with fewer common pairs are not told of: of many people there are many such, and they say nothing."""
+"""Two assessors with fewer common pairs are left out: among many people there are many, and they show nothing."""
 COEFFICIENT = "kappa_quadratic"
 """What is computed between every two."""
 
@@ -44,7 +44,7 @@ class AssessorPair:
     table: tuple[tuple[int, ...], ...]
     """How often the first gave the row's grade and the second the column's."""
     distance: float
-    """How many grades the two lie apart on average."""
+    """How many grades apart the two are on average."""
     parts: dict[str, float]
     """What the distance is made of, exactly. noise: at a threshold, differences one way and the other that cancel.
     severity: what is left, as far as all thresholds point the same way, which is the size of `difference`. threshold:
@@ -55,7 +55,7 @@ class AssessorPair:
 class AgainstFinal:
     """One assessor against the final grades; nothing of it has a value while disputes about their grades are open.
 
-    Until then only what was agreed has a final grade, and there everybody is right.
+    Until then only undisputed pairs have a final grade, and all assessors agree with it.
     """
 
     assessor: str
@@ -131,8 +131,8 @@ def _between(panel: Panel, first: Integers, second: Integers, level: float) -> A
 def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     """Each assessor against the final grades, by name.
 
-    Left out are pairs without a final grade, and pairs that nobody else judged or settled: there the final grade is the
-    assessor's own.
+    Pairs without a final grade are left out, and so are pairs that no other person judged or settled: their final grade
+    is the assessor's own.
     """
     by_name = zip(panel.assessors, panel.in_order, strict=True)
     return tuple(_against_final(panel, name, mine, level) for name, mine in by_name)
@@ -143,10 +143,10 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
     at = mine[panel.independent[panel.pair[mine]]]
     if waiting or not len(at):
         why = Undefined(
-            f"{waiting} of {len(mine)} pairs that {name} judged are disputed and not settled; until then only "
+            f"{waiting} of {len(mine)} pairs that {name} judged are in dispute; until they are settled, only "
             "undisputed pairs have a final grade"
             if waiting
-            else f"no pair that {name} judged has a final grade that rests on anyone else"
+            else f"no other person judged or settled a pair that {name} judged"
         )
         nothing = no_share(why.reason)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
@@ -192,7 +192,7 @@ def _interval(value: Value, both: Array, panel: Panel, first: Integers, level: f
         left = value_of(COEFFICIENT, both[:, clusters.of != unit], panel.scale)
         if isinstance(left, Undefined):
             name = names[pairs[int((clusters.of == unit).argmax())]]
-            return Undefined(f"without {clusters.unit} {name} it has no value: {left.reason}")
+            return Undefined(f"kappa has no value without {clusters.unit} {name}: {left.reason}")
         without.append(left)
     return jackknife_interval(value, np.array(without), level=level, unit=clusters.unit)
 

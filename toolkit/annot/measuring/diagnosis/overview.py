@@ -1,4 +1,4 @@
-"""What is known of the assessors: what the report and `annot agreement --by assessor` tell."""
+"""What is known about the assessors: what the report and `annot agreement --by assessor` show."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Diagnosed:
     level: float
     """Of all intervals."""
     policy: str
-    """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
-    assessor, and is left out here."""
+    """How missing judgements count by annot.toml. It is for coefficients: a grade that was not given shows nothing
+    about an assessor, and is left out here."""
     missing: tuple[AskedAndGraded, ...]
     matrix: tuple[matrices.AssessorPair, ...]
     against_final: tuple[matrices.AgainstFinal, ...]

@@ -22,7 +22,7 @@ class Panel:
 
     assessors: tuple[str, ...]
     query_ids: tuple[str, ...]
-    """Of each pair; equal ones stand together."""
+    """Of each pair; equal ones are adjacent."""
     doc_ids: tuple[str, ...]
     papers: tuple[str, ...]
     """The paper of each pair's query."""
@@ -49,7 +49,7 @@ class Panel:
     adjudicated: Mask
     """Shape (N,), true where a person settled the pair."""
     open: Mask
-    """Shape (N,), true where the pair is in dispute and nobody has settled it yet."""
+    """Shape (N,), true if the pair is disputed and not settled yet."""
 
     @property
     def widest(self) -> float:
@@ -92,7 +92,7 @@ def panel_of(
     """The panel of the judgements that count and have a grade, without hidden repeats.
 
     facets: the facet of each `query_id`. papers: the paper of each; None takes the queries as independent. open_pairs:
-    (query, document) in dispute that nobody has settled; also where one of two could not judge. by_clock: the order of
+    (query, document) that are disputed and not settled, also because one of two could not judge. by_clock: the order of
     judging is that of `judged_at` where all of an assessor's judgements have one; else it is that of the plan, and what
     was not planned comes last, by query and document.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.

@@ -54,7 +54,7 @@ class Published(BaseModel):
         for facet, rows in self.figures.items():
             for system, row in rows.items():
                 if len(row) != len(self.measures):
-                    expected = f"{len(row)} figures, expected {len(self.measures)}, one a measure"
+                    expected = f"{len(row)} figures, expected {len(self.measures)}, one for each measure"
                     raise ValueError(f"figures.{facet}.{system}: {expected}")
         return self
 
@@ -110,9 +110,9 @@ def beside(published: Published, lines: Iterable[RunMeasures]) -> tuple[Beside, 
     if not found:
         runs = dict.fromkeys(line.run for line in of_convention)
         raise InputError(
-            f"{published.title}: no run is one of its systems, on a facet of its own",
+            f"{published.title}: no run has the name of one of its systems on one of its facets",
             faults=[f"found {', '.join(runs)}", f"expected {', '.join(published.systems)}"],
-            hint="a run goes by its tag or its system: `annot run import --system NAME`",
+            hint="name the system of a run with `annot run import --system NAME`",
         )
     return found
 

@@ -145,23 +145,20 @@ def compare_runs(
         )
         for at, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True))
     )
-    of_best = [one for one in comparisons if one.run_a == order[0]]
+    open_to_best = [one for one in comparisons if one.run_a == order[0] and not one.holds]
+    behind = [one.run_b for one in open_to_best if isinstance(one.interval, Interval) and one.interval.low > 0]
     verdict = Verdict(
         facet=facet,
         best=order[0],
-        worse=tuple(one.run_b for one in of_best if one.holds),
-        behind=tuple(one.run_b for one in of_best if not one.holds and _behind(one)),
-        as_good=tuple(one.run_b for one in of_best if not one.holds and not _behind(one)),
+        worse=tuple(one.run_b for one in comparisons if one.run_a == order[0] and one.holds),
+        behind=tuple(behind),
+        as_good=tuple(one.run_b for one in open_to_best if one.run_b not in behind),
         papers=papers,
         pairs=len(pairs),
         smallest_p=decided.least_p,
         detectable=_detectable(differences, decided),
     )
     return comparisons, verdict
-
-
-def _behind(one: RunComparison) -> bool:
-    return not isinstance(one.interval, Undefined) and one.interval.low > 0
 
 
 def _detectable(differences: Array, decided: MaxT) -> float | None:

@@ -32,7 +32,7 @@ Values = dict[str, float]
 
 JUDGED_AT = re.compile(r"Judged@([1-9]\d{0,5})", re.ASCII)
 ORDERS = 100
-"""Orders of what ties, for measures whose expected value nobody has in closed form."""
+"""Orders of tied documents, for measures whose expected value has no closed form."""
 Ties = tuple[tuple[ScoredDoc, ...], ...]
 """Documents best first, those of one score together."""
 
@@ -172,7 +172,7 @@ def _average_precision(ties: Tied, relevant: float) -> float:
 
 
 def _precision_at_last(ties: Tied, relevant: float) -> float:
-    """The last relevant document lies in the last tie that has one: at its place j in C(j - 1, r - 1) of C(m, r)."""
+    """The last relevant document is in the last tie that has one: at its place j in C(j - 1, r - 1) of C(m, r)."""
     before = sum(ties.sizes)
     for m, r in reversed(list(ties.groups())):
         before -= m

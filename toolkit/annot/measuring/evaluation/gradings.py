@@ -1,8 +1,8 @@
 """The measures of one ranked list under many gradings at once.
 
-Grades are a matrix, one row a grading, and every operation runs down its rows. What the conventions mean is told in
-`annot.measuring.evaluation.measures`, which measures CSFCube's here, with one row; trec_eval's it leaves to
-ir_measures, and a test holds the two against each other.
+Grades are a matrix, one row for each grading, and every operation works on all rows.
+`annot.measuring.evaluation.measures` explains the conventions. It computes CSFCube's measures here, with one row, and
+leaves trec_eval's to ir_measures; a test compares the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.stats.arrays import Array, Mask
+from annot.base.stats.arrays import Array
+from annot.measuring.agreement.contingency import ratio
 
 Grades = npt.NDArray[np.integer[Any]]
 
@@ -61,13 +62,13 @@ def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
     hits, found = graded.hits, relevant_of(graded, family)
     n = hits.shape[1]
     last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
-    return _ratio(found, last.astype(np.float64), where=found > 0)
+    return ratio(found, last.astype(np.float64), where=found > 0, otherwise=0.0)
 
 
 def _r_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
-    return _ratio((hits * within).sum(axis=1), relevant, where=relevant > 0)
+    return ratio((hits * within).sum(axis=1), relevant, where=relevant > 0, otherwise=0.0)
 
 
 def _precision(graded: Graded, family: Family, k: int) -> Array:
@@ -76,19 +77,19 @@ def _precision(graded: Graded, family: Family, k: int) -> Array:
 
 def _recall(graded: Graded, family: Family, k: int) -> Array:
     relevant = relevant_of(graded, family)
-    return _ratio(_top(graded, k), relevant, where=relevant > 0)
+    return ratio(_top(graded, k), relevant, where=relevant > 0, otherwise=0.0)
 
 
 def _average_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
-    return _ratio((precision * hits).sum(axis=1), relevant, where=relevant > 0)
+    return ratio((precision * hits).sum(axis=1), relevant, where=relevant > 0, otherwise=0.0)
 
 
 def _ndcg(graded: Graded, family: Family, k: int) -> Array:
     grades = graded.submitted if family.of_submitted else graded.judged
     best = _dcg(np.sort(grades, axis=1)[:, ::-1], family, k)
-    return _ratio(_dcg(graded.gains, family, k), best, where=best > 0)
+    return ratio(_dcg(graded.gains, family, k), best, where=best > 0, otherwise=0.0)
 
 
 def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
@@ -103,12 +104,6 @@ def _of_csfcube(n: int) -> Array:
 
 def _of_trec(n: int) -> Array:
     return np.asarray(1 / np.log2(np.arange(2, n + 2)))
-
-
-def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
-    result = np.zeros(len(numerator))
-    np.divide(numerator, denominator, out=result, where=where)
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +123,18 @@ class Family:
         return (n * k // 100) if self.percent else min(n, k or n)
 
 
+_OF_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
+
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "csfcube": (
+        *(Family(*names, of_submitted=True) for names in _OF_BOTH),
         Family("RP@last", "RP@last", of_submitted=True),
-        Family("Rprec", "Rprec", of_submitted=True),
-        Family(r"P@(\d+)", "P", of_submitted=True),
-        Family(r"R@(\d+)", "R", of_submitted=True),
         Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube, percent=True),
         Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube),
-        Family("AP", "AP", of_submitted=True),
     ),
     "trec": (
-        Family("Rprec", "Rprec", of_submitted=False),
-        Family(r"P@(\d+)", "P", of_submitted=False),
-        Family(r"R@(\d+)", "R", of_submitted=False),
+        *(Family(*names, of_submitted=False) for names in _OF_BOTH),
         Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
-        Family("AP", "AP", of_submitted=False),
     ),
 }
 """The measures that are computed here, by convention."""

@@ -14,7 +14,7 @@ mean something else in places:
 Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
 ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
 
-In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
+In both conventions an unjudged document counts as not relevant; the figures come with their number
 (`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
 above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
 does; the release's script never met either. Values are fractions, 0..1.
@@ -27,9 +27,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.base.errors import InputError
-from annot.base.judged import counted
+from annot.base.judged import counted as counting
 from annot.base.names import check_name
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
+from annot.base.templating import counted
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
     Run,
@@ -138,7 +139,6 @@ def chance_floor(
 ) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    check_name(convention, CONVENTIONS, what="convention")
     names = columns(convention, measures)
     return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
 
@@ -159,7 +159,7 @@ def single_assessor_ceiling(
     graded = _by_query(qrels)
     names = columns(convention, measures)
     answers: dict[tuple[str, str], dict[str, int]] = {}
-    for one in counted(judgements):
+    for one in counting(judgements):
         if one.doc_id in graded.get(one.query_id, ()):
             answered = answers.setdefault((one.query_id, one.assessor), {})
             answered[one.doc_id] = -1 if one.grade is None else one.grade
@@ -190,7 +190,7 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     for query_id, doc_id, relevance in sorted(qrels):
         graded.setdefault(query_id, {})[doc_id] = relevance
     if not graded:
-        raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
+        raise InputError("the qrels are empty", hint="write them with `annot qrels`")
     return graded
 
 
@@ -199,12 +199,16 @@ def _check(run: Run) -> None:
     for query_id, docs in run.items():
         ids = [doc.doc_id for doc in docs]
         if len(set(ids)) < len(ids):
-            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) submitted twice, expected once")
+            faults.append(f"{query_id}: {counted(len(ids) - len(set(ids)), 'document')} ranked twice, expected once")
         rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
         if rising is not None:
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
-        raise InputError(f"{len(faults)} fault(s) in the run", faults=faults, hint="distances must be negated")
+        raise InputError(
+            f"{counted(len(faults), 'fault')} in the run",
+            faults=faults,
+            hint="multiply distances by -1, so that the best score is the highest",
+        )
 
 
 def _beside(

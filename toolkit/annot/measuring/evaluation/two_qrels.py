@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -91,10 +92,7 @@ def compare_qrels(
     runs are ordered. level: of the intervals of agreement. papers: the paper of each query, the unit of chance."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
     grades = tuple(sorted({*first.values(), *second.values()}))
-    both = sorted(first.keys() & second.keys())
-    confusion = np.zeros((len(grades), len(grades)), dtype=int)
-    for pair in both:
-        confusion[grades.index(first[pair]), grades.index(second[pair])] += 1
+    pairs = Counter((first[pair], second[pair]) for pair in first.keys() & second.keys())
     of_a, of_b = (_lines(found, facet) for found in (by_a, by_b))
     runs = sorted(of_a.keys() & of_b.keys(), key=lambda run: (-of_a[run].values[by_a.measure], run))
     means = {run: (of_a[run].values[by_a.measure], of_b[run].values[by_b.measure]) for run in runs}
@@ -103,7 +101,7 @@ def compare_qrels(
     top = tau_ap(scores[1], scores[0])
     return TwoQrels(
         grades=grades,
-        confusion=tuple(tuple(map(int, row)) for row in confusion),
+        confusion=tuple(tuple(pairs[row, column] for column in grades) for row in grades),
         together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=papers),
         topics=tuple(_topics(first, second, grades)),
         convention=by_a.convention,

@@ -125,7 +125,7 @@ def simulate_design(
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
     out first, since drawing puts it in again. Intervals are those of a study to come: of S simulated ones, the k-th
-    lies above it with probability k / (S + 1).
+    is above it with probability k / (S + 1).
     Raises InputError for fewer assessors than a pair needs.
     """
     if design.assessors < design.per_pair:
@@ -250,7 +250,7 @@ def _agreement_expected(
     if design.per_pair == 1:
         together = ONCE
     elif isinstance(together, Together) and np.isnan(drawn.values).all():
-        together = Undefined(f"in none of {len(drawn.values)} simulated studies had the coefficient a value")
+        together = Undefined(f"the coefficient has no value in any of {len(drawn.values)} simulated studies")
     if isinstance(together, Undefined):
         return Estimate(together, together), Estimate(together, together)
     tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
@@ -271,7 +271,7 @@ def _too_few(query_ids: Sequence[str], papers: Mapping[str, str] | None, what: s
     if not units.n or units.n >= MIN_UNITS:
         return None
     pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"
-    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} would")
+    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} are needed")
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:

@@ -12,9 +12,10 @@ import numpy as np
 
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.medians import fences, winsorised
+from annot.base.stats.medians import fences
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.base.templating import counted
 
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
@@ -49,10 +50,6 @@ class PairTime:
     median: float
     mean: float
     """Of the times within the fences: what the forecast is made from."""
-    winsorised: float
-    """The mean with the others pulled in to the fences."""
-    n_slow: int
-    """Times beyond the upper fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules)
         return Estimate(speed, speed)
     value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
     if speed.freedom < MIN_FREEDOM:
-        return Estimate(value, Undefined(f"only {speed.n_times} judgement(s) have a time"))
+        return Estimate(value, Undefined(f"only {counted(speed.n_times, 'judgement')} with a time"))
     total = np.zeros(rules.draws)
     scale = scale_of(speed.freedom, rules.draws, rules.seed)
     for name, n in left.items():
@@ -161,7 +158,7 @@ def scale_of(freedom: int, draws: int, seed: int) -> Array:
 def cost_of(hours: Estimate, rules: Rules) -> Estimate:
     """Hours at the hourly rate."""
     if rules.hourly_rate is None:
-        no_rate = Undefined("no hourly rate is given")
+        no_rate = Undefined("no hourly rate is set")
         return Estimate(no_rate, no_rate)
     return times(hours, rules.hourly_rate)
 
@@ -181,7 +178,7 @@ def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"
 
 
 def tails(level: float) -> tuple[float, float]:
-    """The quantiles between which the middle `level` share lies."""
+    """The quantiles that enclose the middle `level` share."""
     return (1 - level) / 2, (1 + level) / 2
 
 
@@ -195,8 +192,6 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
         n=len(times),
         median=float(np.median(times)),
         mean=float(times[(times >= low) & (times <= high)].mean()),
-        winsorised=float(winsorised(times, fence=fence).mean()),
-        n_slow=int((times > high).sum()),
     )
 
 
@@ -212,7 +207,7 @@ def moment_of(judgement: Judgement) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-NOT_KNOWN = Undefined("how long a dispute takes is not known yet: none was settled with a time")
+NOT_KNOWN = Undefined("the time for a dispute is not known yet: none was settled with a time")
 WHO = "adjudicators"
 """All of them together: disputes of one study are settled by one or two people."""
 
@@ -238,7 +233,7 @@ def settling_hours(settling: Settling, n: int, rules: Rules) -> Estimate:
     value = settling_value(settling, n)
     draws = settling_draws(settling, np.full(rules.draws, float(n)), rules)
     if isinstance(settling, float):
-        return Estimate(value, Undefined("the seconds per dispute were given, not learnt"))
+        return Estimate(value, Undefined("the seconds per dispute were set, not measured"))
     return Estimate(value, draws if isinstance(draws, Undefined) else predicted(draws, rules.level))
 
 
@@ -259,7 +254,7 @@ def settling_draws(settling: Settling, n: Array, rules: Rules) -> Array | Undefi
     if isinstance(settling, float):
         return n * settling / HOUR
     if settling.freedom < MIN_FREEDOM:
-        return Undefined(f"only {settling.n_times} dispute(s) were settled with a time")
+        return Undefined(f"only {counted(settling.n_times, 'settled dispute')} with a time")
     scale = scale_of(settling.freedom, len(n), rules.seed)
     deviation = np.sqrt(settling.known[WHO] + settling.per_pair / np.maximum(n, 1.0))
     normal = generator(rules.seed, "settling").standard_normal(len(n))

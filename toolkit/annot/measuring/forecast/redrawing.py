@@ -31,7 +31,7 @@ class Redrawn:
     """Shape (P,), the paper of each query by number."""
     mean: Array
     """Shape (P,), sum 1: the weights of the queries in the mean of all queries. Some may be negative, as that mean may
-    lie outside of the pilot's queries."""
+    be outside the range of the pilot's queries."""
     papers: Array
     """Shape (U,), sum 1: how often a paper to come is like each of the pilot's."""
     scale: float

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from annot.base.judged import counted
+from annot.base.judged import counted as counting
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Finish, Undefined, Value, rounding
+from annot.base.templating import counted
 from annot.measuring.forecast.hours import (
     HOUR,
     NO_TIMES,
@@ -77,7 +78,7 @@ def forecast(
     query, the unit of chance where several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
     """
-    latest = counted(judgements)
+    latest = counting(judgements)
     by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining}
     for judgement in latest:
         by_assessor.setdefault(judgement.assessor, []).append(judgement)
@@ -127,7 +128,7 @@ def _notes(
         (float(ages_of(given, now).max()) for given in by_assessor.values() if len(ages_of(given, now))), default=7
     )
     if min(oldest + 1, rules.window_days) < 7:
-        notes.append("the pace comes from less than a week, so weekends may not be in it")
+        notes.append("the pace comes from less than a week, so it may not include a weekend")
     return tuple(notes)
 
 
@@ -158,11 +159,15 @@ def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules
     counts = np.bincount(ages.astype(np.int64)[ages < n_days], minlength=n_days)
     pace = float(counts.mean())
     if left and pace == 0:
-        idle = Undefined(f"{key} has judged nothing in the last {n_days} day(s)")
+        idle = Undefined(f"{key} has judged nothing in the last {counted(n_days, 'day')}")
         return End(pace, idle, idle)
     days = left / pace if left else 0.0
     if n_days < MIN_DAYS or not left:
-        return End(pace, days, Undefined(f"{key} began {n_days} day(s) ago, which does not show how days differ"))
+        return End(
+            pace,
+            days,
+            Undefined(f"{key} began {counted(n_days, 'day')} ago, which is too short to see how days differ"),
+        )
     # The pace so far is uncertain, and so is each day to come.
     deviation = float(counts.std(ddof=1)) / pace * math.sqrt(1 / n_days + 1 / max(days, 1.0))
     t = generator(rules.seed, "days", key).standard_t(n_days - 1, rules.draws)
@@ -172,17 +177,15 @@ def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules
 def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
     """When the last of them is done."""
     ends = [end for end in ends if end.days != 0.0]
-    if not ends:
-        done = Undefined("everything is judged")
-        return Finish(done, done, rules.level)
     reasons = [end.days.reason for end in ends if isinstance(end.days, Undefined)]
+    slowest = max((end.days for end in ends if not isinstance(end.days, Undefined)), default=0.0)
+    if not ends:
+        reasons = ["everything is judged"]
+    elif not reasons and slowest > LONGEST:
+        reasons = ["at this pace it would take more than a century"]
     if reasons:
         none = Undefined("; ".join(reasons))
         return Finish(none, none, rules.level)
-    slowest = max(end.days for end in ends if not isinstance(end.days, Undefined))
-    if slowest > LONGEST:
-        never = Undefined("at this pace it would take more than a century")
-        return Finish(never, never, rules.level)
     vague = [end.draws.reason for end in ends if isinstance(end.draws, Undefined)]
     if vague:
         return Finish(_date(now, slowest), Undefined("; ".join(vague)), rules.level)

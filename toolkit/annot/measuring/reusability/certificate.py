@@ -46,7 +46,7 @@ class Certificate:
     """`fair`, `care`, or `unknown`."""
     papers_needed: int | None
     """With about so many query papers it would be known, were their losses like these; None where it is known, or where
-    these are more than `MOST_PAPERS` or cannot be told."""
+    these are more than `MOST_PAPERS` or not known."""
     tolerance: float
     """Of the loss."""
     level: float

@@ -53,7 +53,7 @@ class Loss:
     which no paper loses anything is below."""
     papers_needed: int | None
     """With so many query papers the interval would be clear of the tolerance, had they this mean and spread; None where
-    these are more than `MOST_PAPERS` or cannot be told."""
+    these are more than `MOST_PAPERS` or not known."""
 
 
 def finds_of(pools: Mapping[str, Pool]) -> dict[str, frozenset[Pair]]:
@@ -95,7 +95,10 @@ def losses(
             for query_id in queries
         }
         runs[method + UNJUDGED] = {
-            query_id: tuple(_unjudged(doc) if (papers[query_id], doc.doc_id) in own else doc for doc in ranking)
+            query_id: tuple(
+                doc._replace(doc_id=doc.doc_id + UNJUDGED) if (papers[query_id], doc.doc_id) in own else doc
+                for doc in ranking
+            )
             for query_id, ranking in runs[method].items()
         }
     values = score(runs)(qrels)
@@ -179,10 +182,6 @@ def _best(qrels: Sequence[Qrel], query_id: str) -> Ranking:
     """The judged documents of the query by grade, those of one grade in a tie."""
     own = [ScoredDoc(one.doc_id, float(one.relevance)) for one in qrels if one.query_id == query_id]
     return tuple(sorted(own, key=lambda doc: -doc.score))
-
-
-def _unjudged(doc: ScoredDoc) -> ScoredDoc:
-    return doc._replace(doc_id=doc.doc_id + UNJUDGED)
 
 
 def _place(interval: Interval | Undefined, tolerance: float, *, nothing: bool) -> str:

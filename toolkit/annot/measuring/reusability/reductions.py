@@ -1,4 +1,4 @@
-"""The runs under fewer grades: how they would stand with smaller pools, and on two halves of the queries.
+"""The runs under fewer grades: how they would rank with smaller pools, and on two halves of the queries.
 
 Smaller pools lack a method, or end at a lesser depth. Two halves of the queries are two studies: do they order the runs
 alike, and how often does a difference turn round? Voorhees and Buckley 2002, The Effect of Topic Set Size on Retrieval
@@ -8,7 +8,7 @@ Experiment Error, SIGIR.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]
 
 ALPHA = 0.05
 PERMUTATIONS = 10_000
-SAME_TAU = Undefined("one of the two ties all runs")
+SAME_TAU = Undefined("one of the two orders ties all runs")
 DIGITS = 12
 """Beyond, means differ by rounding."""
 
@@ -129,7 +129,11 @@ def reductions(
     A document without a rank (one that the query cites, one that was imported) stays at every depth. pools: by query
     paper. finds: `annot.measuring.reusability.own_finds.finds_of`. papers: the query paper of each query.
     """
-    sources = _sources(pools)
+    least = {
+        (paper_id, entry.doc_id): min(one.rank or 0 for one in (entry.drawn, *entry.also))
+        for paper_id, pool in pools.items()
+        for entry in pool.entries
+    }
     whole = ranked_runs(score(qrels), papers)
     better = whole.better(seed=seed)
 
@@ -145,16 +149,21 @@ def reductions(
             lost=len(gone),
             lost_relevant=sum(one.relevance >= relevant_from for one in gone),
             tau=tau(whole, now) if now else NOTHING_LEFT,
-            changes=tuple(_changes(whole, now)) if now else (),
+            changes=tuple(
+                map(
+                    ChangedRank,
+                    *(whole.runs, whole.means.tolist(), now.means.tolist(), whole.ranks.tolist(), now.ranks.tolist()),
+                )
+            )
+            if now
+            else (),
             significant=len(better),
             kept=len(better & after),
             reversed=sum((worse, best) in after for best, worse in better),
         )
 
-    def ranks(one: Qrel) -> Mapping[str, int]:
-        return sources.get((papers[one.query_id], one.doc_id), {"": 0})
-
-    at_depths = {depth: [one for one in qrels if min(ranks(one).values()) <= depth] for depth in DEPTHS}
+    rank_of = {one: least.get((papers[one.query_id], one.doc_id), 0) for one in qrels}
+    at_depths = {depth: [one for one in qrels if rank_of[one] <= depth] for depth in DEPTHS}
     return (
         tuple(
             with_these(method, [one for one in qrels if (papers[one.query_id], one.doc_id) not in own])
@@ -162,22 +171,6 @@ def reductions(
         ),
         tuple(with_these(str(depth), left) for depth, left in at_depths.items() if len(left) < len(qrels)),
     )
-
-
-def _sources(pools: Mapping[str, Pool]) -> dict[tuple[str, str], dict[str, int]]:
-    """The rank at which each method had each pooled document; 0 where it has none."""
-    return {
-        (paper_id, entry.doc_id): {draw.method: draw.rank or 0 for draw in (entry.drawn, *entry.also)}
-        for paper_id, pool in pools.items()
-        for entry in pool.entries
-    }
-
-
-def _changes(before: RankedRuns, after: RankedRuns) -> Iterator[ChangedRank]:
-    for at, run in enumerate(before.runs):
-        yield ChangedRank(
-            run, float(before.means[at]), float(after.means[at]), int(before.ranks[at]), int(after.ranks[at])
-        )
 
 
 HALVINGS = 1000

@@ -170,7 +170,11 @@ def choose(
             if facet not in offered.get(row.paper_id, ())
         ]
     if faults:
-        raise InputError("the sheet names facets without sentences", faults=faults, hint="strike them out there")
+        raise InputError(
+            "the sheet names facets that its papers have no sentences for",
+            faults=faults,
+            hint="remove them from the sheet",
+        )
     wanted, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
     if count > len(eligible) + capable:
         raise _too_few(given, eligible, count=count, papers=count - wanted, min_rating=min_rating)
@@ -243,7 +247,7 @@ def _too_few(
         found = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
     return InputError(
         found,
-        faults=[f"rate first, of {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
+        faults=[f"rate first, from {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
         hint=f"rate more where a rating is below {min_rating}; or take papers unrated, which goes on record: "
         f"`annot query sample --choose {count}`",
     )

@@ -105,7 +105,7 @@ def sample(
         else:
             members[home].append(paper_id)
     if doubled:
-        raise InputError("papers given twice", faults=sorted(doubled))
+        raise InputError("papers are named twice", faults=sorted(doubled))
     drawn = tuple(
         PeriodSample(start, end, len(ids), per_period, _draw(ids, f"{start}-{end}", per_period, seed))
         for (start, end), ids in members.items()
@@ -126,4 +126,6 @@ def _check(periods: Sequence[tuple[int, int]]) -> None:
         if later_start <= end:
             faults.append(f"{start}-{end} and {later_start}-{later_end} share years")
     if faults:
-        raise InputError("the periods do not fit", faults=faults, hint="mend `queries.periods` in annot.toml")
+        raise InputError(
+            "the periods of annot.toml cannot be used", faults=faults, hint="correct `[queries] periods` in annot.toml"
+        )

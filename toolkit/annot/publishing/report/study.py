@@ -188,7 +188,6 @@ class Study:
             self.outcome.qrels,
             convention=measured.CONVENTION,
             measure=measured.MEASURE,
-            n_random=measured.N_RANDOM,
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:

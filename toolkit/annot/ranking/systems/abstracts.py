@@ -37,7 +37,7 @@ class AbstractSystem(System):
         absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
         if absent:
             faults = [f"{paper_id}: no vector" for paper_id in absent]
-            raise InputError(f"{vectors.model}: {len(absent)} paper(s) of the pools without a vector", faults=faults)
+            raise InputError(f"{vectors.model}: papers of the pools have no vector", faults=faults)
         rankings = {}
         for topic in inputs.topics:
             query = np.asarray(vectors.matrix[vectors.rows[topic.paper_id]])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,6 @@ from annot.base.stats.arrays import Matrix
 from annot.ranking.dense import Metric
 from annot.ranking.systems.reading import (
     Loaded,
-    document_text,
     first_line,
     load,
     more_than_numbers,
@@ -46,20 +46,25 @@ PaperEncoder = Callable[[Sequence[Paper], Advance], Matrix]
 
 def open_text_encoder(folder: Path, reading: Reading, *, device: str | None) -> TextEncoder:
     """Load the weights in `folder`, to read texts one by one. device: of torch; None is the GPU if there is one."""
+    return _opened(folder, reading, device=device, half=False, batch=BATCH)[0]
+
+
+def _opened(folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int) -> tuple[TextEncoder, str]:
+    """What encodes texts, and what separates a title from an abstract."""
     if reading != "own":
-        loaded = load(folder, device)
-        return lambda texts, advance: _pooled(loaded, reading, texts, batch=BATCH, advance=advance)
-    model = _sentence_transformer(folder, device)
+        loaded, pooling = load(folder, device, half=half), "cls" if reading == "document" else reading
+        return partial(_pooled, loaded, pooling, batch=batch), loaded.tokenizer.sep_token
+    model = _sentence_transformer(folder, device, half=half)
 
     def encode(texts: Sequence[str], advance: Advance) -> Matrix:
         parts: list[Matrix] = []
         for start in range(0, len(texts), BATCH * BATCH):
             some = list(texts[start : start + BATCH * BATCH])
-            parts.append(np.asarray(model.encode(some, batch_size=BATCH, show_progress_bar=False), dtype=np.float32))
+            parts.append(np.asarray(model.encode(some, batch_size=batch, show_progress_bar=False), dtype=np.float32))
             advance(start + len(some), len(texts))
         return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
-    return encode
+    return encode, getattr(model.tokenizer, "sep_token", None) or " "
 
 
 def reading_of(folder: Path) -> PaperReading:
@@ -83,21 +88,10 @@ def open_paper_encoder(
 
     A `document` is read as its first token's state. half: compute in half precision. batch: papers read at once.
     """
-    if reading == "document":
-        loaded = load(folder, device, half=half)
-        return lambda papers, advance: _pooled(
-            loaded, "cls", [document_text(loaded, paper) for paper in papers], batch=batch, advance=advance
-        )
-    model = _sentence_transformer(folder, device, half=half)
-    separator = getattr(model.tokenizer, "sep_token", None) or " "
-
-    def encode(papers: Sequence[Paper], advance: Advance) -> Matrix:
-        texts = [paper.title + separator + " ".join(paper.sentences) for paper in papers]
-        rows = model.encode(texts, batch_size=batch, show_progress_bar=False)
-        advance(len(papers), len(papers))
-        return np.asarray(rows, dtype=np.float32)
-
-    return encode
+    encode, separator = _opened(folder, reading, device=device, half=half, batch=batch)
+    return lambda papers, advance: encode(
+        [paper.title + separator + " ".join(paper.sentences) for paper in papers], advance
+    )
 
 
 def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> list[Matrix]:
@@ -118,7 +112,7 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     return found
 
 
-def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], *, batch: int, advance: Advance) -> Matrix:
+def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
     import torch
 
     tokens = text_tokens(loaded, texts)
@@ -167,7 +161,7 @@ def _refuse_code(folder: Path) -> None:
     if foreign:
         raise InputError(
             f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
-            hint="weights are read, programs that come with them are not run",
+            hint="weights are read, but programs that come with them are never run",
         )
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc, ranked
 from annot.base.settings.sections import SystemSettings
-from annot.base.stats.arrays import Matrix
+from annot.base.stats.arrays import Array, Matrix
 from annot.ranking.methods import LSA
 from annot.ranking.systems.inputs import Features, Grades, SystemInputs
-from annot.ranking.systems.scisearch_network import Loss, Pairs, Score, balanced, train
+from annot.ranking.systems.scisearch_network import Learning, Loss, Pairs, Score, balanced, train
 from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, RankedPools, System
 from annot.ranking.systems.weights import INSTALL
 
@@ -65,15 +65,17 @@ class SciSearchSystem(System):
         known = {(topic.query_id, doc_id) for topic in inputs.topics for doc_id in topic.doc_ids}
         judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in known]
         if not judged:
-            raise MissingInput(f"{self.name}: no final grades to learn from", hint="make them with `annot qrels`")
-        learning: dict[str, Any] = {"loss": self.loss, "grades": grades.count, "seed": grades.seed}
+            raise MissingInput(
+                f"{self.name}: found no final grades, expected some to learn from", hint="make them with `annot qrels`"
+            )
+        learning = Learning(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
         if self.protocol == "leaky":
-            found = leaky(features[0], queries, judged, documents, **learning)
+            found = leaky(features[0], queries, judged, documents, learning)
             return RankedPools(found, {**facts, "demonstration": DEMONSTRATION})
         folds, drawn = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        found, chosen = honest(features, queries, judged, documents, level=grades.level, folds=folds, **learning)
+        found, chosen = honest(features, queries, judged, documents, learning, level=grades.level, folds=folds)
         return RankedPools(found, {**facts, "features": chosen, "folds": folds, "drawn": drawn})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
@@ -99,7 +101,7 @@ def _prepare_libraries() -> None:
         import imblearn  # noqa: F401
         import torch
     except ImportError:
-        raise MissingInput("scisearch: its libraries are not installed", hint=INSTALL) from None
+        raise MissingInput("scisearch: the libraries that it needs are not installed", hint=INSTALL) from None
     # More threads only wait for each other over networks this small.
     torch.set_num_threads(1)
 
@@ -127,17 +129,14 @@ def honest(
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
+    learning: Learning,
     *,
     level: Level,
     folds: Sequence[Sequence[str]],
-    loss: Loss,
-    grades: int,
-    seed: int,
 ) -> tuple[dict[str, Ranking], dict[str, str]]:
     """Rank each fold by a network that was trained on the others, one for each facet.
 
-    features: of several the one is chosen that ranks the watched training queries best by `level`. folds:
-    query ids.
+    features: of several the one is chosen that ranks the watched training queries best by `level`. folds: query ids.
     Returns the rankings and, for each fold and facet, the chosen features.
     """
     rankings: dict[str, Ranking] = {}
@@ -145,14 +144,14 @@ def honest(
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
             learned = [one.query_id for one in learned_from(queries, fold, facet)]
-            np.random.default_rng([seed, number]).shuffle(learned)
+            np.random.default_rng([learning.seed, number]).shuffle(learned)
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
             seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
             watching = [qrel for qrel in qrels if qrel.query_id in watched]
             best: tuple[float, Features, Score] | None = None
             for one in features:
-                pairs = balanced(_pairs(one, seen), seed=seed)
-                score = train(pairs, _pairs(one, watching), loss=loss, grades=grades, seed=seed)
+                pairs = balanced(_pairs(one, seen), seed=learning.seed)
+                score = train(pairs, _pairs(one, watching), learning)
                 reached = level(_ranked(one, score, _judged(watching)), watching) if len(features) > 1 else 0.0
                 if best is None or reached > best[0]:
                     best = reached, one, score
@@ -180,28 +179,21 @@ def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> l
 
 
 def leaky(
-    features: Features,
-    queries: Sequence[Query],
-    qrels: Sequence[Qrel],
-    documents: Documents,
-    *,
-    loss: Loss,
-    grades: int,
-    seed: int,
+    features: Features, queries: Sequence[Query], qrels: Sequence[Qrel], documents: Documents, learning: Learning
 ) -> dict[str, Ranking]:
     """The paper's own protocol, a network for each facet. What it ranks it was trained on: no figure for a table."""
     rankings: dict[str, Ranking] = {}
     for facet in dict.fromkeys(query.facet for query in queries):
         members = {query.query_id for query in queries if query.facet == facet}
         judged = [qrel for qrel in qrels if qrel.query_id in members]
-        pairs = balanced(_pairs(features, judged), seed=seed)
-        order = np.random.default_rng(seed).permutation(len(pairs.grades))
+        pairs = balanced(_pairs(features, judged), seed=learning.seed)
+        order = np.random.default_rng(learning.seed).permutation(len(pairs.grades))
         first, second = (round(share * len(order)) for share in (OWN_SHARES[0], sum(OWN_SHARES)))
         learned, watched = (
             Pairs(pairs.queries[rows], pairs.candidates[rows], pairs.grades[rows])
             for rows in (order[:first], order[first:second])
         )
-        score = train(learned, watched, loss=loss, grades=grades, seed=seed)
+        score = train(learned, watched, learning)
         rankings |= _ranked(features, score, {query_id: documents[query_id] for query_id in sorted(members)})
     return rankings
 
@@ -209,11 +201,11 @@ def leaky(
 def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
     """The cosines of the same features: what training has to beat."""
 
-    def cosine(left: Matrix, right: Matrix) -> Matrix:
+    def cosine(left: Matrix, right: Matrix) -> Array:
         lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-        return np.asarray((left * right).sum(axis=1) / np.where(lengths > 0, lengths, 1))
+        return np.asarray((left * right).sum(axis=1) / np.where(lengths > 0, lengths, 1), dtype=np.float64)
 
-    return _ranked(features, lambda left, right: cosine(left, right).astype(np.float64), documents)
+    return _ranked(features, cosine, documents)
 
 
 def _pairs(features: Features, qrels: Sequence[Qrel]) -> Pairs:

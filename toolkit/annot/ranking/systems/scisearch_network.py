@@ -34,13 +34,24 @@ Score = Callable[[Matrix, Matrix], Array]
 """The expected grade of pairs of vectors: continuous, so that ties are rare; the usual rule breaks them."""
 
 
-def train(pairs: Pairs, held_out: Pairs, *, loss: Loss, grades: int, seed: int) -> Score:
+class Learning(NamedTuple):
+    """How a network is trained."""
+
+    loss: Loss
+    grades: int
+    """How many there are."""
+    seed: int
+    """Of weights and batches."""
+
+
+def train(pairs: Pairs, held_out: Pairs, learning: Learning) -> Score:
     """Train until the loss on `held_out` has not fallen for `PATIENCE` epochs; the weights of the best epoch score.
 
-    pairs: already balanced (`balanced`). grades: how many there are. seed: of weights and batches.
+    pairs: already balanced (`balanced`).
     """
     import torch
 
+    loss, grades, seed = learning
     generator = torch.Generator().manual_seed(seed)
     model = _network(pairs.queries.shape[1], grades, generator)
     optimiser = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
@@ -80,16 +91,14 @@ def balanced(pairs: Pairs, *, seed: int) -> Pairs:
     """
     from imblearn.over_sampling import SMOTE, RandomOverSampler
 
-    joined = np.hstack([pairs.queries, pairs.candidates])
-    rarest = int(np.bincount(pairs.grades)[np.unique(pairs.grades)].min())
-    if len(np.unique(pairs.grades)) > 1:
-        if rarest > 1:
-            sampler = SMOTE(random_state=seed, k_neighbors=min(NEIGHBOURS, rarest - 1))
-        else:
-            sampler = RandomOverSampler(random_state=seed)
-        joined, grades = sampler.fit_resample(joined, pairs.grades)
-    else:
-        grades = pairs.grades
+    joined, grades = np.hstack([pairs.queries, pairs.candidates]), pairs.grades
+    counts = np.unique(grades, return_counts=True)[1]
+    if len(counts) > 1:
+        neighbours = min(NEIGHBOURS, int(counts.min()) - 1)
+        sampler = (
+            SMOTE(random_state=seed, k_neighbors=neighbours) if neighbours else RandomOverSampler(random_state=seed)
+        )
+        joined, grades = sampler.fit_resample(joined, grades)
     width = pairs.queries.shape[1]
     return Pairs(joined[:, :width].astype(np.float32), joined[:, width:].astype(np.float32), grades.astype(np.int64))
 

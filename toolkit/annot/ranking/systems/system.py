@@ -68,7 +68,7 @@ class System(ABC):
 
     def features(self, inputs: SystemInputs) -> Features:
         """Vectors for another system to learn from."""
-        raise InputError(f"systems.features: {self.name} has no vectors", hint="name lsa, or systems that have them")
+        raise InputError(f"systems.features: {self.name} has no vectors", hint="name lsa, or a system that has vectors")
 
     @property
     def views(self) -> dict[str, Any]:

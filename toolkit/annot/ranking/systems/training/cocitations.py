@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -51,7 +51,6 @@ class CitationContext(NamedTuple):
 
     citing: str
     text: str
-    fields: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -100,7 +99,7 @@ def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limi
                 continue
             sayings[papers].add(words)
             citing.add((papers, text.paper_id))
-            found.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text, text.fields))
+            found.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
     found.contexts = dict(sorted(found.contexts.items()))
     return found
 
@@ -118,50 +117,10 @@ def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> Excl
     return None if re.search(r"[()\[\]]", said) else Exclusion.UNMARKED
 
 
-class MixPart(NamedTuple):
-    """Part of a mix: this share of the examples from citing papers of one of these fields."""
-
-    fields: tuple[str, ...]
-    share: float
-
-
-def read_mix(typed: Sequence[str]) -> tuple[MixPart, ...]:
-    """The parts of a mix as they are typed, `Medicine+Biology=0.6`; none are everything.
-
-    Raises InputError where one is of another form, or the shares do not sum to 1.
-    """
-    parts = []
-    for one in typed:
-        names, _, share = one.rpartition("=")
-        try:
-            parts.append(MixPart(tuple(name.strip() for name in names.split("+")), float(share)))
-        except ValueError:
-            raise InputError(f"--mix: found {one!r}, expected FIELD=SHARE, such as 'Medicine+Biology=0.6'") from None
-    total = sum(part.share for part in parts)
-    if parts and (abs(total - 1) > 1e-6 or min(part.share for part in parts) < 0):
-        raise InputError(f"--mix: the shares sum to {total:g}, expected shares from 0 to 1 that sum to 1")
-    return tuple(parts) or (MixPart((), 1.0),)
-
-
-def mixed(
-    sets: Sequence[Papers], contexts: Mapping[Papers, Sequence[CitationContext]], mix: Sequence[MixPart]
-) -> list[list[Papers]]:
-    """The sets of each part of a mix, in the order given; a set goes to the first part that one of its contexts has."""
-    parts: list[list[Papers]] = [[] for _ in mix]
-    for papers in sets:
-        fields = {field for said in contexts[papers] for field in said.fields}
-        for part, (wanted, _) in zip(parts, mix, strict=True):
-            if not wanted or fields & set(wanted):
-                part.append(papers)
-                break
-    return parts
-
-
 def context_record(cited_together: tuple[Papers, Sequence[CitationContext]]) -> dict[str, object]:
     """A set of papers with its contexts as a line of the file has them."""
     papers, said = cited_together
-    contexts = [{"citing": one.citing, "text": one.text, "fields": list(one.fields)} for one in said]
-    return {"papers": list(papers), "contexts": contexts}
+    return {"papers": papers, "contexts": [one._asdict() for one in said]}
 
 
 def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
@@ -173,23 +132,14 @@ def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
     found: dict[Papers, list[CitationContext]] = {}
     with path.open(encoding="utf-8") as lines:
         for _, line in read_models(lines, faults, _ContextLine):
-            found[tuple(line.papers)] = [
-                CitationContext(one.citing, one.text, tuple(one.fields)) for one in line.contexts
-            ]
+            found[tuple(line.papers)] = line.contexts
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
     if not found:
-        raise InputError(f"{path}: no context", hint="see what `annot encoder contexts` left out, and why")
+        raise InputError(f"{path}: no context", hint="`annot encoder contexts` prints what it left out, and why")
     return found
-
-
-class _Context(BaseModel):
-    model_config = ConfigDict(strict=True)
-    citing: str
-    text: str
-    fields: list[str]
 
 
 class _ContextLine(BaseModel):
     model_config = ConfigDict(strict=True)
     papers: list[str]
-    contexts: list[_Context]
+    contexts: list[CitationContext]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.stats.seeding import generator
 from annot.formats.json_lines import in_words, read_objects
-from annot.ranking.systems.training.cocitations import CitationContext, MixPart, Papers, mixed
+from annot.ranking.systems.training.cocitations import CitationContext, Papers
 from annot.ranking.systems.training.recipes import Recipe
 
 TRAIN, DEV = "train.jsonl", "dev.jsonl"
@@ -60,13 +60,17 @@ class Examples:
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
-            raise MissingInput(f"{path}: not there", hint="make it with `annot encoder examples SYSTEM --out FOLDER`")
+            raise MissingInput(
+                f"{path}: no such file", hint="make it with `annot encoder examples SYSTEM --out FOLDER`"
+            )
         self.path = path
         with path.open("rb") as file:
             starts = [0, *(file.tell() for _ in iter(file.readline, b""))]
         self._starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
         if not len(self):
-            raise InputError(f"{path}: no example", hint="see what `annot encoder examples` left out, and why")
+            raise InputError(
+                f"{path}: found no example", hint="`annot encoder examples` prints what it left out, and why"
+            )
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -103,7 +107,9 @@ def _problem(example: Example, recipe: Recipe, *, dev: bool) -> str:
     own = dev or recipe.of == "triplets"
     if own != (example.negative is not None):
         return (
-            "found no negative, expected one" if own else "found a negative, expected none: others of its batch give it"
+            "found no negative, expected one of its own"
+            if own
+            else "found a negative, expected none: others of its batch give it"
         )
     if not dev and "context aligned" in recipe.distances and not example.contexts:
         return "found no contexts, expected sentences that cite both papers"
@@ -204,29 +210,6 @@ def cloze(paper: Paper, *, sentences: int, removed: float, seed: int) -> Iterato
     for at in random.permutation(len(paper.sentences))[:sentences]:
         left = [one for place, one in enumerate(paper.sentences) if place != at or random.random() >= removed]
         yield Example(paper.sentences[at], " ".join(left), None, (paper.paper_id,))
-
-
-def chosen_sets(
-    sets: Sequence[Papers],
-    contexts: Mapping[Papers, Sequence[CitationContext]],
-    *,
-    mix: Sequence[MixPart],
-    wanted: int,
-    examples_of: Callable[[Papers], int],
-) -> list[Papers]:
-    """Sets of papers, in the order given, until `wanted` examples are there, each part of the mix by its share.
-
-    examples_of: how many a set gives. The last set of a part may bring it over its share.
-    """
-    chosen: list[Papers] = []
-    for part, (_, share) in zip(mixed(sets, contexts, mix), mix, strict=True):
-        left = round(share * wanted)
-        for papers in part:
-            if left <= 0:
-                break
-            chosen.append(papers)
-            left -= examples_of(papers)
-    return chosen
 
 
 def with_negatives(examples: Sequence[Example], *, seed: int) -> tuple[list[Example], Counter[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -77,54 +78,11 @@ def length_of(examples: int, settings: RecipeSettings) -> Length:
     return Length(steps, per_epoch, warm_up, settings.check_every or max(1, math.ceil(per_epoch / LOOKS)))
 
 
-def train(
-    recipe: Recipe,
-    loaded: Loaded,
-    train_on: Examples,
-    dev: Examples,
-    *,
-    align: TextEncoder | None,
-    work: Path,
-    facts: Mapping[str, Any],
-    advance: Advance,
-    tell: Tell,
-) -> TrainingState:
-    """Train until the dev loss stops falling or all epochs are done; the model then has the weights of the best look.
+class Training:
+    """A model with what trains it.
 
-    work: the folder of the state; a state that is there is gone on from. facts: what the training depends on; they are
-    kept with the state. Raises InputError where a state has other facts, or the loss is no number.
+    work: the folder of the state; a training continues from a state that is there.
     """
-    import torch
-
-    training = _Training(recipe, loaded, train_on, dev, align=align, work=work)
-    settings, length = recipe.settings, training.length
-    state = training.resumed(facts)
-    if not state.curve:
-        training.look(state, None, 0.0)
-        tell(state.curve[-1], length.steps)
-    total, counted = 0.0, 0
-    while state.step < length.steps and state.since < settings.patience:
-        rate = float(training.schedule.get_last_lr()[0])
-        with _seeded(settings.seed, state.step, loaded):
-            added, examples = training.step(state.step)
-        total, counted = total + added, counted + examples
-        state.step += 1
-        advance(state.step, length.steps)
-        if state.step % length.check_every == 0 or state.step == length.steps:
-            mean = total / counted if counted else None
-            if mean is not None and not math.isfinite(mean):
-                raise InputError(f"step {state.step}: the loss is {mean}", hint="try a lower --learning-rate")
-            total, counted = 0.0, 0
-            training.look(state, mean, rate)
-            training.save(state, facts)
-            tell(state.curve[-1], length.steps)
-    loaded.model.load_state_dict(torch.load(work / BEST, map_location=loaded.device, weights_only=True))
-    loaded.model.eval()
-    return state
-
-
-class _Training:
-    """A model with what trains it."""
 
     def __init__(
         self,
@@ -147,6 +105,42 @@ class _Training:
         self.optimiser = torch.optim.Adam(self.models.parameters(), lr=recipe.settings.learning_rate)
         self.schedule = get_linear_schedule_with_warmup(self.optimiser, self.length.warm_up, self.length.steps)
         self.parts = {"models": self.models, "optimiser": self.optimiser, "schedule": self.schedule}
+
+    def run(self, facts: Mapping[str, Any], *, advance: Advance, tell: Tell) -> TrainingState:
+        """Train until the dev loss stops falling or all epochs are done; the model then has the best look's weights.
+
+        facts: what the training depends on; they are kept with the state. Raises InputError when a state has other
+        facts, or the loss is no number.
+        """
+        import torch
+
+        settings, length, state = self.settings, self.length, self.resumed(facts)
+        if not state.curve:
+            self.look(state, None, 0.0)
+            tell(state.curve[-1], length.steps)
+        total, counted = 0.0, 0
+        while state.step < length.steps and state.since < settings.patience:
+            rate = float(self.schedule.get_last_lr()[0])
+            with _seeded(settings.seed, state.step, self.loaded):
+                added, examples = self.step(state.step)
+            total, counted = total + added, counted + examples
+            state.step += 1
+            advance(state.step, length.steps)
+            if state.step % length.check_every == 0 or state.step == length.steps:
+                mean = total / counted if counted else None
+                if mean is not None and not math.isfinite(mean):
+                    raise InputError(
+                        f"step {state.step}: the loss is {mean}",
+                        hint="lower the learning rate: --set learning_rate=NUMBER",
+                    )
+                total, counted = 0.0, 0
+                self.look(state, mean, rate)
+                self.save(state, facts)
+                tell(state.curve[-1], length.steps)
+        best = torch.load(self.work / BEST, map_location=self.loaded.device, weights_only=True)
+        self.loaded.model.load_state_dict(best)
+        self.loaded.model.eval()
+        return state
 
     def step(self, step: int) -> tuple[float, int]:
         """Learn from one batch, read in parts; returns the sum of its losses and the number of its examples."""
@@ -180,7 +174,7 @@ class _Training:
                     total += float(found.loss.detach()) * found.examples
                     right, counted = right + found.right, counted + found.examples
         if not counted:
-            raise InputError(f"{self.dev.path}: no example that could be measured")
+            raise InputError(f"{self.dev.path}: no example could be measured, expected one at least")
         epoch = state.step / self.length.per_epoch
         point = Point(state.step, epoch, rate, train_loss, total / counted, right / counted)
         state.curve.append(point)
@@ -201,7 +195,8 @@ class _Training:
         other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
         if other:
             raise InputError(
-                f"{self.work}: begun with another {', '.join(other)}", hint=f"use the same, or remove {self.work}"
+                f"{self.work}: this training began with another {', '.join(other)}",
+                hint=f"use the same as then, or remove {self.work} to begin again",
             )
         for name, part in self.parts.items():
             part.load_state_dict(stored[name])
@@ -236,13 +231,11 @@ def _save(path: Path, content: Any) -> None:
     temporary.replace(path)
 
 
-def _seeded(seed: int, step: int, loaded: Loaded) -> Any:
+@contextmanager
+def _seeded(seed: int, step: int, loaded: Loaded) -> Iterator[None]:
     """A context in which torch draws what follows from the seed and the step, and after which it is as before."""
-    from contextlib import ExitStack
-
     import torch
 
-    stack = ExitStack()
-    stack.enter_context(torch.random.fork_rng([loaded.device] if loaded.device.type == "cuda" else []))
-    torch.manual_seed(int(generator(seed, "dropout", str(step)).integers(2**62)))
-    return stack
+    with torch.random.fork_rng([loaded.device] if loaded.device.type == "cuda" else []):
+        torch.manual_seed(int(generator(seed, "dropout", str(step)).integers(2**62)))
+        yield

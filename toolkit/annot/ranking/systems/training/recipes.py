@@ -7,11 +7,14 @@ that its authors published (github.com/allenai/aspire, `config/models_config`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
+from annot.formats.json_lines import in_words
 
 Of = Literal["triplets", "cocited papers", "cocited contexts", "cloze"]
 """What its examples are made from."""
@@ -19,33 +22,38 @@ Reads = Literal["document", "sentence", "context"]
 """A paper as one vector, a text as one vector, or a paper as the vectors of its sentences."""
 Loss = Literal["triplet", "softmax"]
 """max(d(q, p) - d(q, n) + margin, 0); or the cross entropy of the dot products of a query with all positives."""
-LOSSES: tuple[Loss, ...] = ("triplet", "softmax")
 Distance = Literal["vector", "context aligned", "abstract aligned", "single", "transport", "attention"]
 """L2 of two vectors; of two sentences that another encoder aligned, by the contexts or by themselves; of the nearest
 two; the minimum of transport, entropy and all; <D, A> over attention weights."""
+
+MOST = 10**9
+"""No number of a setting is larger, so that what it asks for ends."""
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Share = Annotated[float, Field(ge=0, le=MOST)]
+Above = Annotated[float, Field(ge=1e-6, le=MOST)]
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeSettings:
     """How a training goes."""
 
-    batch: int
+    batch: Count
     """Examples of one step of the optimiser."""
-    at_once: int
+    at_once: Count
     """Examples that are read at once; negatives within a batch are from these."""
-    learning_rate: float
-    warm_up: float
+    learning_rate: Share
+    warm_up: Share
     """Steps until the learning rate is at its height; below 1, as a share of all steps."""
-    epochs: int
+    epochs: Count
     loss: Loss
-    margin: float = 1.0
-    check_every: int = 0
+    margin: Share = 1.0
+    check_every: Annotated[int, Field(ge=0, le=MOST)] = 0
     """Steps between two looks at the dev examples, where the state is kept, too; 0: ten looks an epoch."""
-    patience: int = 5
+    patience: Count = 5
     """Looks without a lower dev loss after which the training ends."""
-    temperature: float = 0.5
+    temperature: Above = 0.5
     """Of Aspire's weights of sentences."""
-    entropy: float = 20.0
+    entropy: Above = 20.0
     """Lambda of Aspire's transport."""
     seed: int = 0
 
@@ -105,20 +113,27 @@ RECIPES = {
 SPECTER-CoCite is read from the last one."""
 
 
-def recipe_of(system: str, **given: Any) -> Recipe:
-    """How a system is trained, with these settings instead of its own; None changes nothing.
+_SETTINGS = TypeAdapter(RecipeSettings)
 
-    Raises InputError with the near name, or where settings do not go together.
+
+def recipe_of(system: str, **given: object) -> Recipe:
+    """How a system is trained, with these settings instead of its own, as numbers or as they are typed.
+
+    Raises InputError with the near name, or when settings have no such value or do not go together.
     """
     check_name(system, tuple(RECIPES), what="system to train")
     recipe = RECIPES[system]
-    settings = replace(recipe.settings, **{name: value for name, value in given.items() if value is not None})
-    if settings.loss not in LOSSES:
-        raise InputError(f"--loss: found {settings.loss}, expected {' or '.join(LOSSES)}")
+    own = asdict(recipe.settings)
+    for name in given:
+        check_name(name, tuple(own), what="setting")
+    try:
+        settings = _SETTINGS.validate_python({**own, **given})
+    except ValidationError as error:
+        raise InputError(f"{system}: cannot be trained with these settings", faults=in_words(error)) from None
     if settings.loss == "softmax" and (recipe.reads == "context" or recipe.of == "triplets"):
-        raise InputError(f"--loss: found softmax, expected triplet: {system} is trained on distances of triplets")
+        raise InputError(f"loss: found softmax, expected triplet: {system} is trained on distances of triplets")
     if settings.at_once > settings.batch:
         settings = replace(settings, at_once=settings.batch)
     if settings.at_once < 2 and recipe.of != "triplets":
-        raise InputError("--at-once: found 1, expected 2 or more: negatives come from the examples read at once")
+        raise InputError("at_once: found 1, expected 2 or more: negatives come from the examples read at once")
     return replace(recipe, settings=settings)

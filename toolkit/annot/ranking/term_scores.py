@@ -1,7 +1,12 @@
-"""Cosine of tf-idf vectors, as scikit-learn's `TfidfVectorizer()` makes them with its default settings.
+"""How documents score by their terms: the cosine of tf-idf vectors, and BM25.
 
-Raw counts, idf(t) = ln((1 + N) / (1 + df(t))) + 1, vectors of Euclidean length 1. A document without a token never
-ranks, and a cosine of 0 (no token in common) is not a retrieval: such a document is left out of the ranking.
+tf-idf as scikit-learn's `TfidfVectorizer()` computes it with its default settings: raw counts,
+idf(t) = ln((1 + N) / (1 + df(t))) + 1, vectors of Euclidean length 1. A document without a token never ranks, and a
+cosine of 0 (no token in common) is not a retrieval: such a document is left out of the ranking.
+
+BM25 as rank_bm25's `BM25Okapi` computes it, with a floor for negative idf:
+score(q, d) = sum over the tokens of q, repeated ones again, of idf(t) tf (k1 + 1) / (tf + k1 (1 - b + b |d| / avg|d|)),
+idf(t) = ln((N - df + 0.5) / (df + 0.5)); where that is negative it is epsilon times the mean idf of the vocabulary.
 """
 
 from __future__ import annotations
@@ -15,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.cores import Each, in_threads
+from annot.base.errors import InputError
 from annot.base.records import Ranking
-from annot.ranking.corpus import Corpus, Rows
+from annot.ranking.corpus import Corpus, Rows, Statistics
 from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 
-SETTINGS: dict[str, Any] = {
+TFIDF: dict[str, Any] = {
     "similarity": "cosine",
     "tf": "raw",
     "idf": "ln((1+N)/(1+df))+1",
@@ -133,3 +139,40 @@ def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArra
         scores /= norms
     scores[nothing] = -np.inf
     return scores
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """The statistics of a corpus: idf, shape (width,); mean length in tokens; the two parameters of the formula."""
+
+    idf: NDArray[np.float64]
+    mean_length: float
+    k1: float
+    b: float
+
+    def scores(self, query: Sparse, rows: Sparse) -> NDArray[np.float64]:
+        """The score of each row of counts, shape (rows,), for a query of one row of counts."""
+        from scipy.sparse import csr_matrix
+
+        widths = np.diff(rows.indptr)
+        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
+        saturated = (
+            rows.data * (self.k1 + 1) / (rows.data + self.k1 * (1 - self.b + self.b * lengths / self.mean_length))
+        )
+        weights = np.zeros(len(self.idf))
+        weights[query.indices] = query.data * self.idf[query.indices]
+        return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
+
+
+def fit_bm25(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:
+    """The statistics of a field as the formula wants them. Raises InputError when no document has a token."""
+    if statistics.running == 0:
+        raise InputError("BM25 needs a corpus with at least one token; found none")
+    # The vocabulary also holds tokens of other fields; they are not part of this one's mean.
+    present = statistics.frequency > 0
+    df = statistics.frequency[present]
+    idf = np.log(statistics.documents - df + 0.5) - np.log(df + 0.5)
+    idf[idf < 0] = epsilon * idf.mean()
+    full = np.zeros(len(present))
+    full[present] = idf
+    return Bm25(idf=full, mean_length=statistics.running / statistics.documents, k1=k1, b=b)
