@@ -12,9 +12,9 @@ def test_an_empty_study_is_told_how_judgements_come_in(tmp_path: Path) -> None:
     refused = annot("agreement", folder=tmp_path / "study")
     assert refused.exit_code != 0
     assert "annot pull" in refused.stderr
-    assert "annot import --as judgements" in refused.stderr
+    assert "annot import FILES --as judgements" in refused.stderr
 
 
 def test_the_policies_are_described_as_they_work(tmp_path: Path) -> None:
     shown = " ".join(annot_done("agreement", "--help", folder=tmp_path).stdout.replace("│", " ").split())
-    assert "drop: they are left out, and only pairs with two or more grades are compared. zero: as grade 0." in shown
+    assert "drop: leave them out, and compare only pairs with two or more grades. zero: count them as grade 0." in shown

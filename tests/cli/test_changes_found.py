@@ -150,7 +150,7 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
     assert found.startswith("exports/qrels.txt: does not follow from the judgements on record; run `annot qrels`")
     annot_done("qrels", "--partial", folder=folder)
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
-    assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
+    assert found.startswith("out/qrels.txt: differs from exports/qrels.txt; `annot release`")
     (folder / "out" / "DATASHEET.md").unlink()
     assert "out/DATASHEET.md: missing" in annot("check", "files", "--release", "out", folder=folder).stdout
 

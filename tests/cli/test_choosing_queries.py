@@ -53,7 +53,7 @@ def test_choosing_shows_titles_and_says_what_it_adds_and_what_it_leaves_out(stud
     assert "would add 6 to the study, which would then have 6" in told
     assert "added 6 to the study, which now has 6" in annot_done("query", "choose", "6", folder=folder).stdout
     again = annot_done("query", "choose", "6", folder=folder).stdout
-    assert "added 0 to the study, which now has 6\n6 of them were in the study already" in again
+    assert "added 0 to the study, which now has 6\n6 of them were already in the study" in again
     corpus = (folder / "papers.jsonl").read_text(encoding="utf-8")
     titles = {paper["paper_id"]: paper["title"] for paper in map(json.loads, corpus.splitlines())}
     data = annot_done("query", "choose", "8", "--dry-run", "--json", folder=folder).data
@@ -131,7 +131,7 @@ def test_recent_papers_give_a_sheet_and_papers_without_years_are_told_of(tmp_pat
         annot_done("facets", folder=folder)
     done = annot_done("query", "sample", "--per-period", "3", "--json", folder=tmp_path / "late")
     assert done.data["papers"] == 15
-    assert "the periods follow from the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
+    assert "periods derived from the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
     refused = annot("query", "sample", folder=tmp_path / "undated")
     assert refused.exit_code == 2
     assert "no paper of the corpus has a year" in refused.stderr
@@ -151,7 +151,7 @@ def test_straight_after_the_sample_the_next_step_is_told_and_works(study: Callab
     for new in (6, 0):
         done = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--json", folder=folder)
         assert done.data["added"] == new
-        assert "6 queries were taken unrated, which is on record" in done.stderr
+        assert "6 queries were chosen without rating, which is on record" in done.stderr
         assert [one["query_id"] for one in done.data["chosen"]] == [one["query_id"] for one in promised.data["chosen"]]
     drawn = {row["paper_id"] for row in csv.DictReader(sheet.decode("utf-8-sig").splitlines())}
     assert {one["paper_id"] for one in done.data["chosen"]} <= drawn

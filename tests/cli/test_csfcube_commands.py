@@ -184,7 +184,7 @@ def test_a_release_goes_into_an_empty_workspace_alone(shared: Path, study: Path,
     before = snapshot(study)
     refused = annot("import", "--as", "csfcube", tmp_path / "release", folder=study)
     assert refused.exit_code == 2
-    assert "holds another study, expected an empty one" in refused.stderr
+    assert "found another study, expected an empty one" in refused.stderr
     assert not difference(before, snapshot(study))
 
 
@@ -242,9 +242,7 @@ def test_adding_the_papers_of_the_release_tells_what_was_cleaned_once(shared: Pa
     dry = annot_done("corpus", "add", source, "--dry-run", "--json", folder=folder).data["cleaned"]
     first = annot_done("corpus", "add", source, folder=folder).stdout
     # One of the 115 papers has too few sentences once its heading is gone.
-    assert (
-        "the text of 114 papers was cleaned, and differs from the source (110 abstracts, 4 titles): tags in " in first
-    )
+    assert "the text of 114 papers was cleaned and differs from the source (110 abstracts, 4 titles): tags in " in first
     assert dry["counts"]["papers"] == 114
     assert dry["file"] is None
     (file,) = (folder / "corpus").glob("cleaned-*.jsonl")

@@ -122,7 +122,7 @@ def test_folds_are_drawn_once_and_change_how_the_figures_are_averaged(study: Cal
     folder = study("measured")
     before = annot_done("evaluate", "--json", folder=folder).data["lines"]
     annot_done("query", "folds", folder=folder)
-    assert "other folds are on record" in annot("query", "folds", "--folds", "3", folder=folder).message()
+    assert "already has other folds" in annot("query", "folds", "--folds", "3", folder=folder).message()
     after = annot_done("evaluate", "--json", folder=folder).data["lines"]
     plain = annot_done("evaluate", "--average", "plain", "--json", folder=folder).data["lines"]
     assert {line["average"] for line in after} == {"mean of fold means"}

@@ -193,7 +193,7 @@ def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
 
 def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
     folder = study("queried")
-    assert "would be made: tokens and counts, word vectors" in annot_done("index", "--dry-run", folder=folder).stdout
+    assert "would build: tokens and counts, word vectors" in annot_done("index", "--dry-run", folder=folder).stdout
     assert not (folder / ".annot/index").exists()
     annot_done("index", folder=folder)
     assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
@@ -221,7 +221,7 @@ def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study
     shutil.rmtree(found.parent)
     gone = annot("check", "index", folder=folder)
     assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
-    for extra, says in (["--dry-run"], "would be made"), ([], "made now"):
+    for extra, says in (["--dry-run"], "would build"), ([], "built: "):
         assert f"{says}: {is_missing}\n" in annot_done("index", *extra, folder=folder).stdout
     annot_done("check", "index", folder=folder)
     assert rankings(folder) == expected
@@ -261,10 +261,10 @@ def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkey
             assert f"{path.parent.relative_to(folder)}/" in told.stdout, path
         assert "annot index --repair" in told.stderr
         would = annot_done("index", "--repair", "--dry-run", folder=folder).stdout
-        assert "damaged, would be made again: corpora/" in would
+        assert "damaged, would rebuild: corpora/" in would
         assert annot("check", "index", folder=folder).stdout == told.stdout
         done = annot_done("index", "--repair", folder=folder).stdout
-        assert done.partition("damaged, made again: ")[2] == would.partition("damaged, would be made again: ")[2]
+        assert done.partition("damaged, rebuilt: ")[2] == would.partition("damaged, would rebuild: ")[2]
         annot_done("check", "index", folder=folder)
         assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
     assert rankings(folder) == expected

@@ -113,7 +113,7 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     # Again: nothing. Deeper: what is still missing, from the same ranking, as another version.
     held = snapshot(folder)
     again = annot_done("pool", "add", "--method", "engine", "--depth", 4, folder=folder)
-    assert "nothing is new" in again.stderr
+    assert "nothing to add" in again.stderr
     assert not difference(held, snapshot(folder))
     deeper = annot_done("pool", "add", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
     assert deeper.data["version"] == 3
@@ -223,7 +223,7 @@ def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Pa
     folder = study("pooled")
     refused = annot("pool", "add", "--method", "abs_tfidf", folder=folder)
     assert refused.exit_code == 2
-    assert "--method abs_tfidf: drew these pools" in refused.stderr
+    assert "--method abs_tfidf: already drew these pools" in refused.stderr
     # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
     annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
     other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()

@@ -57,7 +57,7 @@ def test_results_go_to_stdout_and_talk_to_stderr(annot: list[str], study: Callab
     command = [*annot, "pool", "--frozen", "--json"]
     done = subprocess.run(command, cwd=study("pooled"), capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["command"] == "pool"
-    assert any(line.startswith("9 pools of ") for line in done.stderr.splitlines())
+    assert any(line.startswith("9 pools with ") for line in done.stderr.splitlines())
     assert "\x1b" not in done.stdout + done.stderr
 
 
@@ -108,14 +108,14 @@ def test_ctrl_c_ends_with_130_and_a_word(annot: list[str], study: Callable[[str]
     assert process.returncode == 130
     # On a busy machine it may have said that it waits.
     said = [line for line in err.splitlines() if "waiting on" not in line]
-    assert (out, said) == ("", ["interrupted; run the same command again and it goes on"])
+    assert (out, said) == ("", ["interrupted; run the same command again to continue"])
 
 
 def test_a_usage_error_ends_with_2_and_a_server_that_is_down_with_3(
     annot: list[str], study: Callable[[str], Path]
 ) -> None:
     folder = study("planned")
-    wrong = subprocess.run([*annot, "pool", "show"], cwd=folder, capture_output=True, text=True)
+    wrong = subprocess.run([*annot, "pool", "show", "--wrong"], cwd=folder, capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     down = ["push", "--url", "http://127.0.0.1:9", "--api-key", "token"]
     refused = subprocess.run([*annot, *down], cwd=folder, capture_output=True, text=True)
@@ -246,7 +246,7 @@ def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(
     shown = os.read(terminal, 100_000).decode()
     os.close(terminal)
     assert shown.count("broken.jsonl:") == 21
-    assert "and 30 more; `2> FILE` after the command lists all" in shown
+    assert "and 30 more; add `2> FILE` to the command to save all of them" in shown
 
 
 def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], study: Callable[[str], Path]) -> None:

@@ -145,7 +145,7 @@ def test_a_run_made_here_is_not_written_over_and_a_system_has_each_seed_once(stu
     same_seed = annot("run", "import", "b.run", "--tag", "dense-2", *seeded, folder=folder)
     assert "one of the same seed: dense-1" in same_seed.message()
     again = annot("run", "import", "a.run", "--tag", "dense-2", "--system", "dense", "--seed", "2", folder=folder)
-    assert "has this run" in again.message()
+    assert "already has this run" in again.message()
 
 
 def test_neither_run_of_a_name_takes_the_place_of_the_other_unasked(study: Callable[[str], Path]) -> None:
@@ -156,7 +156,7 @@ def test_neither_run_of_a_name_takes_the_place_of_the_other_unasked(study: Calla
     before = snapshot(folder)
     refused = annot("run", "fabs_tfidf", "whole_tfidf", folder=folder)
     assert refused.exit_code == 2
-    assert "1 run(s) of that name were imported: whole_tfidf" in refused.message()
+    assert "imported runs have these names: whole_tfidf" in refused.message()
     assert "--replace" in refused.message()
     assert difference(before, snapshot(folder)) == []
     annot_done("run", "whole_tfidf", "--replace", folder=folder)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import io
-import socket
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,6 @@ from annot.base.errors import InputError, SettingsError
 from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Output, emit, say
-from annot.judging.exchange import hints
 from annot.study.workspace import given_bytes
 from command_line import annot
 
@@ -130,36 +126,3 @@ def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
     assert "is not UTF-8" in found
     (study / "empty.csv").write_bytes(b"\n")
     assert "found an empty file" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()
-
-
-def test_the_listener_stands_any_caller(capfd: pytest.CaptureFixture[str]) -> None:
-    happened = threading.Event()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with hints._listener(f"127.0.0.1:{port}", ("127.0.0.1", port), "/secret", happened):
-        before = threading.active_count()
-        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * hints.MOST_CALLERS)]
-        for one in idle[hints.MOST_CALLERS :]:
-            one.settimeout(10)
-            assert one.recv(1) == b""
-        assert threading.active_count() - before <= hints.MOST_CALLERS
-        for one in idle:
-            one.close()
-        for length in ("9" * 5000, "-1", "x", "²", "0"):
-            caller = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-            for _ in range(100):
-                try:
-                    caller.putrequest("POST", "/secret")
-                    caller.putheader("Content-Length", length.encode("utf-8"))
-                    caller.endheaders()
-                    assert caller.getresponse().status == 204, length
-                    break
-                except (http.client.RemoteDisconnected, ConnectionError):
-                    # The places of the idle callers are free a moment after they hung up.
-                    caller.close()
-            else:
-                pytest.fail("the listener hears nobody any more")
-            caller.close()
-    assert happened.is_set()
-    assert "Traceback" not in capfd.readouterr().err

@@ -79,7 +79,7 @@ def test_a_module_is_loaded_when_one_of_its_commands_is_called(arguments: list[s
 
 def test_help_has_two_dozen_first_and_names_every_other(tmp_path: Path) -> None:
     shown = annot_done("--help", folder=tmp_path).stdout
-    first, _, others = shown.partition("Further commands")
+    first, _, others = shown.partition("More commands")
     listed = [words for words, listed in BY_WORDS.items() if listed.every_study]
     assert 20 <= len(listed) <= 26
     places = [first.index(f"│ {words} ") for words in listed]

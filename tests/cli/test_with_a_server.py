@@ -119,9 +119,9 @@ def test_an_invitation_tells_who_has_no_account_yet_where_to_sign_up(folder: Pat
     # What they tell of publication is on record now, and once.
     before = snapshot(folder)
     assert "whom to ask" not in invited.stderr
-    assert "no letter says whom to ask" in annot_done("invite", "a1", folder=folder).stderr
+    assert "the letters name no contact" in annot_done("invite", "a1", folder=folder).stderr
     assert "Sign in with the account above" in first["text"]
-    assert f"1. Sign up with the address above, once: {studio.url}/user/signup/" in second["text"]
+    assert f"1. Sign up once, with the e-mail address above: {studio.url}/user/signup/" in second["text"]
     for one in (first, second):
         assert one["link"] is None
         assert f"Where:    {studio.url}\n" in one["text"]

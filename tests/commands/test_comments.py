@@ -49,4 +49,4 @@ def test_a_day_that_is_none_is_refused(written: Workspace, annot: Run) -> None:
     refused = annot("comments", "--since", "last week")
     assert refused.exit_code == 2
     assert "--since 'last week': not a date, expected ISO 8601" in refused.stderr
-    assert annot("comments", "--since", "2031-03-09").stdout == "no comment\n"
+    assert annot("comments", "--since", "2031-03-09").stdout == "no comments\n"

@@ -93,9 +93,9 @@ def test_a_plan_that_is_complete_says_what_changes_nothing_of_it_and_why(half: W
     before = annot("check", "plan", "--json").data["plan"]
     asked = annot("plan", "--seed", "99", "--share", "a1=3", "--repeats", "0.2")
     assert asked.exit_code == 0
-    assert "nothing changed: the 40 pairs are planned already" in asked.stderr
+    assert "nothing changed: the 40 pairs are already planned" in asked.stderr
     assert "because people have their tasks" in asked.stderr
-    assert "seed 99, share a1=3, repeats 0.2 counts only for pairs that are added later" in asked.stderr
+    assert "seed 99, share a1=3, repeats 0.2 applies only to pairs that are added later" in asked.stderr
     assert annot("check", "plan", "--json").data["plan"] == before
     with open_store(half.database_url) as store, store.read() as session:
         drawn = people.read_plan(session)

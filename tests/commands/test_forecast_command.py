@@ -79,7 +79,7 @@ def test_it_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     result = annot("forecast", "--hourly-rate", 30)
     assert result.exit_code == 0
     assert "50 of 80 judgements (62%)" in result.stdout
-    assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
+    assert "2 queries complete, 1 in progress, 1 not started" in result.stdout
     assert "25 complete pairs of 3 queries" in result.stdout
     assert "cost of judging left, EUR" in result.stdout
     assert "\x1b" not in result.stdout
@@ -99,7 +99,7 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
     assert seen.settling.hours.interval == Undefined("only 2 settled disputes with a time")
     told = describe(seen, all_queries=False)
-    assert "disputed pairs so far: 8, of which 6 are not settled" in told
+    assert "disputed pairs so far: 8, 6 of them not settled yet" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
     assert "no interval of hours of adjudication left" in told
     assert told.count("only 2 settled disputes with a time") == 1

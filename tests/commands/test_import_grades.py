@@ -121,7 +121,7 @@ def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) ->
         split = read_splits(session)["all"]
     assert split["fold1_test"] == split["fold2_dev"] == ("p0-whole", "p1-whole", "p2-whole")
     refused = annot("query", "folds", folder=scidocs)
-    assert "other folds are on record" in refused.message()
+    assert "already has other folds" in refused.message()
     assert "--redraw" in refused.message()
 
 

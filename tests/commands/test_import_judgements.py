@@ -225,5 +225,7 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run,
 def test_a_trace_says_that_the_pair_was_judged_elsewhere(ws: Workspace, annot: Run, tmp_path: Path) -> None:
     annot("import", "--as", "judgements", write(tmp_path, rows_of_study()))
     told = annot("trace", "p1-method", "d2").stdout
-    assert "judged elsewhere by a1: number 5 of their imported judgements" in told  # by time, both queries in turn
+    assert (
+        "judged outside this study by a1 (number 5 of their imported judgements)" in told
+    )  # by time, both queries in turn
     assert "given to" not in told

@@ -80,18 +80,24 @@ def test_the_first_letter_says_about_how_much_and_how_to_sign_in(ws: Workspace, 
     forget_plan(ws)
     told = letters(annot, "--contact", "Ada, room 7")
     # Four queries of ten documents for two each, by two people, at a minute.
-    assert "about 40 pairs, in all about 40 minutes if a pair takes a minute" in told["a1"]
+    assert "about 40 pairs, in all about 40 minutes, at a minute per pair" in told["a1"]
     assert "1. Sign in with the account above." in told["a1"]
-    assert f"1. Sign up with the address above, once: {URL}{SIGN_UP}" in told["a2"]
+    assert f"1. Sign up once, with the e-mail address above: {URL}{SIGN_UP}" in told["a2"]
     for name, text in told.items():
-        for said in ("Pause whenever you like", "You may stop at any time", "Ada, room 7", "not published", "press F5"):
+        for said in (
+            "Take a break whenever you like",
+            "You can stop at any time",
+            "Ada, room 7",
+            "not published",
+            "press F5",
+        ):
             assert said in text, (name, said)
         assert f"In this study your name is {name}" in text
-    assert "the comments that you write, as those of a1" in told["a1"]
-    assert "the reasons that you write, as those of j1" in told["j1"]
-    assert "until an adjudicator has settled the pair" in told["a1"]
+    assert "the comments that you write, under the name a1" in told["a1"]
+    assert "the reasons that you write, under the name j1" in told["j1"]
+    assert "until an adjudicator settles the pair" in told["a1"]
     # Nothing is in dispute before anybody judges; the letter goes out nevertheless.
-    assert "the pairs are known when the others have judged" in told["j1"]
+    assert "the number is known once the others have judged" in told["j1"]
 
 
 def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, annot: Run, server: Server) -> None:
@@ -99,19 +105,19 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     server.accounts["bob@example.org"] = 2
     before = letters(annot, "--until", "2031-05-01")["a1"]
     assert "40 pairs, of which 20 are left; this takes about 10 minutes." in before
-    assert "Until when: 1 May 2031." in before
-    assert "comes in a later letter" in before
+    assert "Please finish by 1 May 2031." in before
+    assert "A later letter has the link" in before
     assert '"40 of 40, the last for now"' in before
     sent(ws, "judge", "a1")
     sent(ws, "adjudicate", "j1")
     after = letters(annot)
     assert f"Project:  {URL}/projects/71/data?labeling=1" in after["a1"]
-    assert "Until when" not in after["a1"]
+    assert "Please finish by" not in after["a1"]
     # a2 gives twice as long.
     assert "of which 20 are left; this takes about 20 minutes." in after["a2"]
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
     assert f"Project:  {URL}/projects/75/data?labeling=1" in after["j1"]
-    assert "8 pairs, of which 2 are left; this takes about 5 minutes. More may come" in after["j1"]
+    assert "8 pairs, of which 2 are left; this takes about 5 minutes. There may be more" in after["j1"]
 
 
 def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:
@@ -137,9 +143,9 @@ def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
     passwords.write_text("a1\tann@example.org\tsecret-1\n", encoding="utf-8")
     done = annot("invite", "--out", "letters")
     assert "the passwords are in .annot/studio/passwords.tsv" in done.stderr
-    assert "no link yet for a1 and a2: write again after `annot push`" in done.stderr
-    assert "j1 can sign in now; write again after `annot push adjudication`" in done.stderr
-    assert "no letter says whom to ask" in done.stderr
+    assert "no link yet for a1 and a2: run the command again after `annot push`" in done.stderr
+    assert "j1 can sign in now; run the command again after `annot push adjudication`" in done.stderr
+    assert "the letters name no contact" in done.stderr
     assert sorted(done.stdout.split()) == ["letters/a1.txt", "letters/a2.txt", "letters/j1.txt"]
     for name in ("a1", "a2", "j1"):
         letter = ws.root / "letters" / f"{name}.txt"
@@ -158,11 +164,11 @@ def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says
     ws.settings_file.write_text(settings.replace('# comments = "published"', 'comments = "left out"'), encoding="utf-8")
     quiet = letters(annot)
     assert "- Not published: the comments that you write." in quiet["a1"]
-    assert "the reasons that you write, as those of j1" in quiet["j1"]
+    assert "the reasons that you write, under the name j1" in quiet["j1"]
     assert screens(ws) == (False, True)
     ws.settings_file.write_text(settings, encoding="utf-8")
     for _ in range(2):
-        assert "the comments that you write, as those of a1" in letters(annot)["a1"]
+        assert "the comments that you write, under the name a1" in letters(annot)["a1"]
     assert screens(ws) == (True, True)
     with open_store(ws.database_url) as store, store.read() as session:
         said = [(one.assessor, one.kind, one.how, one.published) for one in read_told(session)]

@@ -32,7 +32,7 @@ def test_of_near_duplicates_one_is_drawn_and_the_command_says_so(
     # p13 and twice13 are both cited: the first stands for both. Of the fourteenth only the copy is cited.
     assert found["p5"] == (everything - {"p5", "p14"}) | {"twice14"}
     assert found["p12"] == everything - {"p12"}
-    assert "near-duplicates of other papers were passed over" in built.stderr
+    assert "near-duplicates of other papers were skipped" in built.stderr
     assert annot("check", "pools").exit_code == 0
     stats = json.loads(annot("pool", "show", "--json").stdout)["data"]
     assert stats["passed_over"] > 0
@@ -63,7 +63,7 @@ def test_the_corpus_lists_them(ws: Workspace, annot: Callable[..., Result], line
     made(ws, annot, lines)
     told = annot("corpus", "show")
     assert "70 papers, 70 without a year" in told.stdout
-    assert "20 papers have nearly the same abstract as another, in 10 groups" in told.stdout
+    assert "20 papers in 10 groups of near-duplicates" in told.stdout
     groups = json.loads(annot("corpus", "show", "--json").stdout)["data"]["near_duplicates"]
     assert groups == [[f"p{at}", f"twice{at}"] for at in range(10, 20)]
 

@@ -236,7 +236,10 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
     two = annot(*arguments, "--per-pair", 2, "--json").data
     assert two["pilot"]["chosen"] == 40
     assert two["forecast"]["disputed"]["value"] < 0.2
-    assert "40 of these pairs were judged by more: 2 were drawn for each" in annot(*arguments, "--per-pair", 2).stdout
+    assert (
+        "40 of these pairs were judged by more people: 2 were drawn for each"
+        in annot(*arguments, "--per-pair", 2).stdout
+    )
     told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout
     assert told.count("no pair of the pilot was judged by 4 people; the most was 3") == 4
     assert "judging only, adjudication not included" in told

@@ -44,6 +44,6 @@ def test_shares_that_cannot_act_are_reported(ws: Workspace) -> None:
     assert not any("share" in note for note in planned(ws, a1=1))
     with open_store(ws.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
-    most = "a1 cannot get the whole share of the hours: nobody can judge more than every pair once"
+    most = "a1 cannot get the full share of the work: a person can judge each pair only once"
     assert most in planned(ws, a1=2.1)
     assert most not in planned(ws, a1=2)

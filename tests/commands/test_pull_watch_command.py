@@ -111,7 +111,7 @@ def test_one_line_tells_what_came(ws: Workspace, annot: Run, monkeypatch: pytest
     assert result.stdout[10:] == "a1 3 new and 1 changed; 4 to come\n"
     page = f"page: {(ws.cache / 'status.html').as_uri()}\n"
     coming_next = "next: annot push (30 tasks to be sent, taken back or renewed on the server)\n"
-    assert result.stderr == f"a note\n{page}every planned judgement is there\n{coming_next}"
+    assert result.stderr == f"a note\n{page}all planned judgements are in\n{coming_next}"
 
 
 def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,4 +136,4 @@ def test_a_page_that_cannot_be_written_is_named_once_and_ends_nothing(
     (ws.cache / "status.html").mkdir(parents=True)
     result = annot("pull", "--watch")
     assert (result.exit_code, coming) == (0, [])
-    assert result.stderr.count("the page is not written: ") == 1
+    assert result.stderr.count("could not write the status page: ") == 1

@@ -193,7 +193,7 @@ def test_two_spaces_never_mix(
     for words in says:
         assert words in refused.message()
     assert not (folder / "corpus/vectors").exists()
-    assert "no vectors; `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
+    assert "no vectors yet; add some with `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
 
 
 def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:
@@ -218,7 +218,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("../x", ["m.npy", "--ids", "ids.txt"], "expected letters, digits"),
         ("mine", ["none.npy", "--ids", "ids.txt"], "none.npy: no such file"),
         ("mine", ["m.npy"], "the ids of its rows are missing"),
-        ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files beside it, expected one"),
+        ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files of vectors, expected one"),
         ("mine", ["m.npy", "--ids", "papers.jsonl"], "64 rows, expected 60"),
         ("mine", ["m.npy", "--ids", "others.txt"], "no vector of a paper of the corpus in 1 file(s), 64 of other"),
         ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 of other papers, 58 not finite in float16"),

@@ -184,4 +184,4 @@ def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:
     )
     nearly = annot_done("vectors", "add", "--words", "all.vec", folder=folder)
     assert "warning" not in nearly.stderr
-    assert f"without a vector, and how often they stand: {lacking[-1]} (1)" in nearly.stderr
+    assert f"without a vector, with their counts: {lacking[-1]} (1)" in nearly.stderr

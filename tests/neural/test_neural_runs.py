@@ -68,7 +68,7 @@ def test_what_a_run_matched_is_shown_with_both_sentences(study: Path, made: dict
     # A run of documents as a whole has none.
     refused = annot("run", "matches", "specter", query_id, ranking[0].doc_id, folder=study)
     assert refused.exit_code == 2
-    assert "specter.matches.jsonl: not there" in refused.stderr
+    assert "specter.matches.jsonl: no such file" in refused.stderr
 
 
 def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study: Path) -> None:
@@ -137,8 +137,8 @@ def test_a_run_that_gave_up_says_how_often(
     assert given_up > 0
     documents = len((study / "exports/runs/ot-aspire.run").read_text().splitlines())
     assert (
-        f"ot-aspire: the optimal transport of {given_up} of {documents} documents was given up before "
-        "it was exact; their scores are approximate" in told.stderr
+        f"ot-aspire: the scores of {given_up} of {documents} documents are approximate, because optimal transport did "
+        "not converge" in told.stderr
     )
     monkeypatch.undo()
     annot_done("run", "ot-aspire", folder=study)

@@ -115,8 +115,8 @@ def ask_again(ws: Workspace, annot: Annot) -> Result:
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
-        (put_back, "1 pair(s) without a final grade"),
-        (ask_again, "1 pair(s) to be judged again"),
+        (put_back, "1 pair without a final grade"),
+        (ask_again, "1 pair to judge again"),
         (
             lambda ws, annot: annot("substudy", "draw", "--assessor", "j1", "--queries", "1", "--candidates", "3"),
             "of training or the sub-study",

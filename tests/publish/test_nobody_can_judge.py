@@ -88,7 +88,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
     assert annot("status", "--json").data["unjudgeable"] == 3
     watched = annot("forecast")
-    assert "all settled; 3 that nobody can judge" in watched.stdout
+    assert "all settled; 3 that cannot be judged" in watched.stdout
 
 
 def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(

@@ -67,7 +67,7 @@ def test_sentences_of_one_thing_are_in_the_singular() -> None:
     ]
     assert not [text for text in texts if ONE_OF_MANY.search(text)]
     assert "1 pair has fewer than 1 assessor" in " ".join(texts)
-    assert "1 near-duplicate of other papers was passed over" in " ".join(texts)
+    assert "1 near-duplicate of other papers was skipped" in " ".join(texts)
 
 
 def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:

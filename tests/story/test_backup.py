@@ -65,7 +65,7 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
 
     taken = annot_done("backup", backup, "--json", folder=study.folder)
     (told,) = taken.stderr.splitlines()
-    assert told.startswith("a2: 1 answer(s) are not on record; `annot pull`")
+    assert told.startswith("a2: 1 answer not pulled yet; run `annot pull`")
     assert (taken.data["projects"], taken.data["rows"]["judgement"]) == (2, 6)
     assert backup.stat().st_mode & 0o777 == 0o600
     copies = projects_in(backup)
@@ -110,7 +110,7 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     second = tmp_path / "second.tar.gz"
     lacking = annot_done("backup", second, "--json", folder=folder)
-    assert "no copies of the 2 project(s) on Label Studio: no server answers" in lacking.stderr
+    assert "no copies of 2 projects on Label Studio: no server answers" in lacking.stderr
     assert lacking.data["projects"] == 0
     now = history(url, pairs)
     monkeypatch.delenv("ANNOT_DATABASE")

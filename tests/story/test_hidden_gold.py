@@ -30,7 +30,7 @@ def planned(study: Study, name: str) -> set[Pair]:
 def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(studio: Studio, tmp_path: Path) -> None:
     study, final = settled_study(tmp_path / "study", studio, name="hidden-gold", per_method=5)
     ws = study.workspace
-    with pytest.raises(MissingInput, match="nobody is in training"):
+    with pytest.raises(MissingInput, match="no one is in training"):
         gold_pairs.report(ws)
     # A third assessor comes with a third query, which one of the others shares.
     add_people(ws, [("a3", False)])
@@ -125,7 +125,7 @@ def in_the_record_beside_the_collection(
     counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
     assert counts == ("a3", wanted, answered, answered)
     assert found.agreement.figures["percent"].value == 100.0
-    assert "gold hidden among the pairs" in rendered("training", found=report)
+    assert "hidden gold pairs, compared" in rendered("training", found=report)
     snapshot = read_snapshot(study.workspace)
     assert snapshot.trials["hidden-gold/a3"]["pairs"] == answered
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}

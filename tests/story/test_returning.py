@@ -217,7 +217,7 @@ def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: St
             for query_id, doc_id, name in rows
         ]
     )
-    assert "4 pair(s) returned with this reason already; nothing changed" in annot(*back).stdout
+    assert "4 pairs already returned with this reason; not changed" in annot(*back).stdout
     annot("push")
     study.answer("a1", next_task(study, "a1")["id"], 3)
     annot("pull", "judging")
@@ -229,7 +229,7 @@ def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: St
     assert len(returned_rows(annot)) == 4
     lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join([lines[0], *lines[2:]]), encoding="utf-8")
-    assert "3 pair(s) taken back from a1 (1), a2 (2)" in annot(*back, "--undo").stdout
+    assert "took back 3 pairs from a1 (1), a2 (2)" in annot(*back, "--undo").stdout
     assert len(returned_rows(annot)) == 1
     annot("push")
     assert [len(study.on_server(name)) for name in ("a1", "a2")] == [

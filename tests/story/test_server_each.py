@@ -65,7 +65,7 @@ def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]
         started = annot_done("studio", "up", "--per-assessor", "--json", folder=folder)
         assert [state["assessor"] for state in started.data] == list(NAMES)
         assert len({state["url"] for state in started.data}) == 3
-        assert "3 server(s) to start: up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
+        assert "starting 3 servers, with up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
 
         def of(name: str) -> Study:
             running = server.status(studio_folder(ws, name))
@@ -140,7 +140,7 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
     back = annot_done("studio", "up", folder=first.folder)
     assert at("a2").studio.url == second.studio.url, "people keep their links"
-    assert "1 server(s) to start" in back.stderr
+    assert "starting 1 server" in back.stderr
     annot_done("pull", "judging", folder=first.folder)
     assert len(counting(first)) == 2 * len(pairs)
     standing = snapshot(first.folder)
@@ -158,7 +158,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     annot_done("pull", "adjudication", folder=first.folder)
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
     found = annot_done("check", "server", folder=first.folder)
-    assert "nothing found" in found.stdout
+    assert "no problems found" in found.stdout
     assert "5 projects" in found.stdout
 
 
@@ -247,7 +247,7 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
     monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
-    assert "3 server(s) to start" in refused.message()
+    assert "3 servers need up to" in refused.message()
     assert "1.5 GB are free" in refused.message()
     assert not list((tmp_path / "study" / ".annot").glob("studios/*"))
 

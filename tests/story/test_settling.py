@@ -168,7 +168,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
-    assert "2 that nobody can judge" in rendered("status", found=found, progress=status.PROGRESS)
+    assert "2 that cannot be judged" in rendered("status", found=found, progress=status.PROGRESS)
     assert found.next_command == "annot agreement"
     rows = status.adjudication(disputed.workspace)
     assert sum(row.unjudgeable for row in rows) == 2

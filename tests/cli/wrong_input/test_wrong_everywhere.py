@@ -91,7 +91,7 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
 
 
 DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
-    "no database": (remove("annot.db"), ("annot.db: no such database", "annot init")),
+    "no database": (remove("annot.db"), ("but no database", "annot restore")),
     "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
     "a damaged database": (damaged_pages, ("annot.db", "damaged")),
     "a database of a newer program": (

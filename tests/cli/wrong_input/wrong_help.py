@@ -10,9 +10,11 @@ WRONG: dict[str, Wrong] = {
     "studio up: a server each, where all share one": Wrong(
         "studio up", "--per-assessor", ('isolation = "project"', "set isolation"), "planned"
     ),
-    "studio up: one port for everybody": Wrong("studio up", "--port 8090", ("--port names one",), "planned", isolated),
+    "studio up: one port for everybody": Wrong(
+        "studio up", "--port 8090", ("--port cannot be used",), "planned", isolated
+    ),
     "studio up: a server each for nobody": Wrong(
-        "studio up", "--per-assessor", ("nobody needs a server yet", "annot assessor add"), "made", isolated
+        "studio up", "--per-assessor", ("no assessors yet", "annot assessor add"), "made", isolated
     ),
     "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
     "studio up: no Label Studio where it is said to be": Wrong(

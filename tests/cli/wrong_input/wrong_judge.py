@@ -24,10 +24,10 @@ WRONG: dict[str, Wrong] = {
     "assessor add: no e-mail address": Wrong("assessor add", "a1 --account ann", ("--account: expected an e-mail",)),
     "assessor add: no account": Wrong("assessor add", "a1", ("Missing option '--account'",)),
     "assessor add: another one's account": Wrong(
-        "assessor add", "a9 --account a1@demo.example.org", ("belongs to a1 already",), "planned"
+        "assessor add", "a9 --account a1@demo.example.org", ("already belongs to a1",), "planned"
     ),
     "assessor add: another one's account in capitals": Wrong(
-        "assessor add", "a9 --account A1@Demo.example.org", ("belongs to a1 already",), "planned"
+        "assessor add", "a9 --account A1@Demo.example.org", ("already belongs to a1",), "planned"
     ),
     "assessor add: server down": Wrong(
         "assessor add",
@@ -46,7 +46,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a7 --account x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
     ),
     "assessor change: another one's": Wrong(
-        "assessor change", "a1 --account a2@demo.example.org", ("belongs to a2 already",), "planned"
+        "assessor change", "a1 --account a2@demo.example.org", ("already belongs to a2",), "planned"
     ),
     "assessor change: one server for all": Wrong(
         "assessor change", "a1 --server https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
@@ -96,7 +96,7 @@ WRONG: dict[str, Wrong] = {
     "assessor leave: by somebody who left": Wrong(
         "assessor leave",
         "a1 --to a2",
-        ("--to a2: has left, too", "annot assessor add"),
+        ("--to a2: has also left", "annot assessor add"),
         "planned",
         sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
     ),
@@ -114,7 +114,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
     "assessor list: days that are none": Wrong("assessor list", "--silent -1", ("--silent",)),
-    "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
+    "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
     "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
@@ -229,14 +229,19 @@ WRONG: dict[str, Wrong] = {
     ),
     "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "annot pull"), "planned"),
     "forecast: an option of another": Wrong(
-        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds: expected with --pools only",), "judged"
+        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds can only be used with --pools",), "judged"
     ),
-    "forecast: both": Wrong("forecast", "--design --pools", ("expected one of --design and --pools",), "judged"),
-    "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent: expected with --withdraw only",), "planned"),
+    "forecast: both": Wrong(
+        "forecast", "--design --pools", ("found --design and --pools, expected one of them",), "judged"
+    ),
+    "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent can only be used with --withdraw",), "planned"),
     "assessor change: two things": Wrong(
-        "assessor change", "a1 --account x@y.org --server z", ("expected one of --account and --server",), "planned"
+        "assessor change",
+        "a1 --account x@y.org --server z",
+        ("found --account and --server, expected one of them",),
+        "planned",
     ),
-    "status: two things": Wrong("status", "--page --returned", ("expected one of --page",), "judged"),
+    "status: two things": Wrong("status", "--page --returned", ("found several of --page",), "judged"),
     "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
     "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
@@ -306,10 +311,10 @@ WRONG: dict[str, Wrong] = {
         "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
-    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every needs --watch",), "planned"),
-    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
+    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every can only be used with --watch",), "planned"),
+    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("cannot be used with --watch",), "planned"),
     "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
-    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
+    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: no such file",), "settled"),
     "train gold: rows that cannot be used": Wrong(
         "train gold",
         "gold.csv",
@@ -344,7 +349,7 @@ WRONG: dict[str, Wrong] = {
     "train hide: nothing is settled": Wrong("train hide", "", ("no pair is settled yet",), "planned"),
     "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
-    "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
+    "train report: nobody is trained": Wrong("train report", "", ("no one is in training",), "settled"),
     "answers list: as two things": Wrong("answers list", "--json --csv", ("expected one of them",), "judged"),
     "answers restore: nothing named": Wrong(
         "answers restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"
@@ -424,7 +429,7 @@ WRONG: dict[str, Wrong] = {
     "pull: an option of another round": Wrong(
         "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"
     ),
-    "pull: watched, and a round": Wrong("pull", "training --watch", ("leave round",), "planned"),
+    "pull: watched, and a round": Wrong("pull", "training --watch", ("cannot be used with a round",), "planned"),
     "push substudy: no view": Wrong("push", "substudy", ("needs its view", "--view full"), "settled"),
     "push training: no gold": Wrong("push", "training", ("no gold pairs", "annot train gold"), "settled"),
     "pull training: a server that is not there": Wrong(

@@ -6,9 +6,7 @@ from spoiling import line_17
 from wrong import DOWN, NOWHERE, Wrong
 
 WRONG: dict[str, Wrong] = {
-    "backup: a file that is there": Wrong(
-        "backup", "papers.jsonl", ("papers.jsonl: found a file, expected a new name",)
-    ),
+    "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: already exists",)),
     "restore: a file that is no backup": Wrong("restore", "papers.jsonl new", ("papers.jsonl: not a complete backup",)),
     "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
     "check: no index": Wrong("check", "index", ("no index", "annot index")),
@@ -25,5 +23,5 @@ WRONG: dict[str, Wrong] = {
     ),
     "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
     "check: a part that is none": Wrong("check", "pool", ("'pool' is not one of", "'pools'")),
-    "check: a release of the plan": Wrong("check", "plan --release out", ("--release: found with 'plan'",)),
+    "check: a release of the plan": Wrong("check", "plan --release out", ("found 'plan'",)),
 }

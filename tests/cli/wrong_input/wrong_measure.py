@@ -19,7 +19,7 @@ WRONG: dict[str, Wrong] = {
     "run matches: a run that matched nothing": Wrong(
         "run matches",
         "fabs_bm25 fic0407-background fic0101",
-        ("fabs_bm25.matches.jsonl: not there", "annot run list"),
+        ("fabs_bm25.matches.jsonl: no such file", "annot run list"),
         "measured",
     ),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
@@ -124,7 +124,7 @@ WRONG: dict[str, Wrong] = {
         exit_code=1,
     ),
     "run import: no pools": Wrong(
-        "run import", "mine.run --tag mine", ("no pools and no judgements",), "queried", write("mine.run", RUN_LINES)
+        "run import", "mine.run --tag mine", ("no pools or judgements",), "queried", write("mine.run", RUN_LINES)
     ),
     "run import: an unknown rule": Wrong(
         "run import",

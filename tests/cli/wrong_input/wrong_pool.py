@@ -65,7 +65,10 @@ WRONG: dict[str, Wrong] = {
     ),
     "vectors add: nothing to add": Wrong("vectors add", "mine", ("expected NAME FILES",), "labelled"),
     "vectors add: an option of another kind": Wrong(
-        "vectors add", "--words theirs.vec --metric l2", ("vectors add --words: found --metric",), "labelled"
+        "vectors add",
+        "--words theirs.vec --metric l2",
+        ("`annot vectors add --words` cannot be used with --metric",),
+        "labelled",
     ),
     "pool: no vectors": Wrong(
         "pool",
@@ -156,7 +159,7 @@ WRONG: dict[str, Wrong] = {
     "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
     "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
     "pool add --method: a method that drew": Wrong(
-        "pool add", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
+        "pool add", "--method abs_tfidf", ("--method abs_tfidf: already drew these pools", "--per-method"), "pooled"
     ),
     "pool add --method: what a person found": Wrong(
         "pool add", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"

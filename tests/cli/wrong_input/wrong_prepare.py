@@ -18,8 +18,10 @@ def small_model(folder: Path) -> None:
 
 WRONG: dict[str, Wrong] = {
     "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
-    "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
-    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: exists, for 'annot-demo'",)),
+    "init: below a file": Wrong(
+        "init", "annot.toml/study", ("annot.toml", "expected a folder", "run the same command again")
+    ),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: already exists, for 'annot-demo'",)),
     "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
     "corpus add: missing files": Wrong(
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
@@ -89,17 +91,17 @@ WRONG: dict[str, Wrong] = {
     "import: an option of another kind": Wrong(
         "import",
         "mine.csv --as judgements --format qrels",
-        ("--format: an option of --as grades, found with judgements",),
+        ("--format can only be used with --as grades, found --as judgements",),
     ),
     "import: a kind that is not known": Wrong(
         "import", "mine.csv --as runs", ("found 'runs', expected one of csfcube",)
     ),
     "import: content that is of no kind": Wrong(
-        "import", "papers.jsonl", ("papers.jsonl: cannot tell what it is", "say it with --as csfcube|judgements")
+        "import", "papers.jsonl", ("papers.jsonl: unknown kind of file", "name it with --as csfcube|judgements")
     ),
     "import: two files of judgements": Wrong("import", "a.csv b.csv --as judgements", ("found 2 files, expected one",)),
     "import: an export without its keys": Wrong(
-        "import", "theirs.json --as labelstudio --rating rel", ("expected --rating, --query and --document",)
+        "import", "theirs.json --as labelstudio --rating rel", ("needs --rating, --query and --document",)
     ),
     "import --as csfcube: a broken file": Wrong(
         "import --as csfcube",
@@ -184,7 +186,7 @@ WRONG: dict[str, Wrong] = {
         spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
     ),
     "facets: left out, and labelled": Wrong(
-        "facets", "--leave-out --model model.xz", ("found --model beside it",), "labelled"
+        "facets", "--leave-out --model model.xz", ("found --leave-out and --model, expected one of them",), "labelled"
     ),
     "facets: all would be left out": Wrong(
         "facets",
@@ -214,7 +216,7 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", "periods = []", "periods = [[1901, 1910]]"),
     ),
     "query sample: a sheet and a choice": Wrong(
-        "query sample", "--choose 4 --out x.csv", ("found --out beside it",), "labelled"
+        "query sample", "--choose 4 --out x.csv", ("found --choose and --out, expected one of them",), "labelled"
     ),
     "query sample: more than there are": Wrong(
         "query sample", "--choose 30 --per-period 1", ("30 queries cannot be chosen", "--per-period"), "labelled"
@@ -290,7 +292,9 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         write("wanted.csv", "paper_id,facet,sentence\nfic0802,method,2\n"),
     ),
-    "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
+    "query add: a file and a paper": Wrong(
+        "query add", "fic0802 --file x.csv", ("found --file and a paper",), "labelled"
+    ),
     "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),
     "query remove: unknown": Wrong(
         "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"

@@ -10,7 +10,7 @@ WRONG: dict[str, Wrong] = {
     "browse: no corpus": Wrong(
         "browse",
         "",
-        ("no corpus: there is nothing to read", "annot corpus add"),
+        ("no corpus yet, so there is nothing to browse", "annot corpus add"),
         "measured",
         remove("corpus/part-00001.parquet"),
     ),

@@ -36,7 +36,7 @@ from annot.cli.waiting import WAITING
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-OTHERS = "Further commands; `annot WORD --help` explains one"
+OTHERS = "More commands; `annot COMMAND --help` explains each"
 BEGINNINGS = ("init", "restore")
 """Commands that make the study that they are given as a folder."""
 
@@ -72,7 +72,7 @@ class ByFirstWord(MutableMapping[str, Any]):
 
 
 class AllCommands(TyperGroup):
-    """What `annot` alone is: a command is looked for when it is called or its help is shown."""
+    """The program `annot`. A command is loaded when it is called or when its help is shown."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -85,7 +85,9 @@ class AllCommands(TyperGroup):
         for words, listed in BY_WORDS.items():
             if listed.every_study:
                 text = self.at(words).help
-                overview.commands[words] = TyperCommand(words, help=text, rich_help_panel="What every study needs")
+                overview.commands[words] = TyperCommand(
+                    words, help=text, rich_help_panel="Commands that every study needs"
+                )
         for heading, several in COMMANDS.items():
             verbs: dict[str, list[str]] = {}
             for listed in several:
@@ -102,15 +104,15 @@ class AllCommands(TyperGroup):
         return self.commands[first].commands[verb] if verb else self.commands[first]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
+        """Run the command; report an interruption and a closed pipe, about which typer says nothing."""
         try:
             with WAITING:
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("interrupted; run the same command again and it goes on", err=True)
+            typer.echo("interrupted; run the same command again to continue", err=True)
             raise typer.Exit(130) from None
         except BrokenPipeError:
-            # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
+            # The reader of our output has closed it (`annot ... | head`): nothing is wrong.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
 
@@ -124,12 +126,12 @@ class Verbs(TyperGroup):
 
 
 class NamesOrVerb(Verbs):
-    """A group whose bare call takes names: what stands first is a verb of the group, or the first of the names."""
+    """A group that takes names when it is called without a verb: the first word is a verb or the first name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
-        told, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        given = told.get(names) or ()
+        parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        given = parsed.get(names) or ()
         words = [given] if isinstance(given, str) else list(given)
         if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
@@ -142,7 +144,6 @@ class NamesOrVerb(Verbs):
 app = typer.Typer(
     name="annot",
     cls=AllCommands,
-    help="From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -163,10 +164,10 @@ def options(
     ctx: typer.Context,
     workspace: WorkspaceOption = Path(),
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio."""
+    """Turn a corpus of paper abstracts into a published retrieval test collection, judged in Label Studio."""
     hand_down(ctx)
 
 
@@ -192,7 +193,7 @@ def command(
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
     --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
-    word, one does that has `ws` and `dry_run`. A dry run changes nothing and waits for nobody. free_with: a parameter
+    word, one does that has `ws` and `dry_run`. A dry run changes nothing and does not wait. free_with: a parameter
     with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
     printed all.
     """
@@ -224,7 +225,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """What the parameters of a function are annotated with, beside their types."""
+    """What the parameters of a function are annotated with, besides their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 
@@ -242,7 +243,7 @@ def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
     from annot.study import backups
 
     if before_version := backups.bring_up(ws):
-        say(f"the database is of this version now; as it was before: {before_version}")
+        say(f"upgraded the database to this version; the backup from before is {before_version}")
     pulls = "pull" in words.split()
     known = backups.recorded(ws) if pulls else None
     yield
@@ -251,7 +252,7 @@ def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
 
 
 def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -> None:
-    """Take a backup by itself; one that cannot be taken stops nothing that was done already."""
+    """Take an automatic backup; if it fails, say so and go on, as the command has done its work."""
     from annot.study import backups
 
     try:
@@ -262,7 +263,7 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
 
 @contextmanager
 def missed(ws: "Workspace | None") -> Iterator[None]:
-    """Say it where a part of the study is missing, in place of what a command says that found nothing."""
+    """Report a missing part of the study, in place of a command's own message that it found nothing."""
     try:
         yield
     except MissingInput:
@@ -274,7 +275,7 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
 
 
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
-    """What is next in the study, behind every command of the way and every other that changes the study."""
+    """Print the next step, after each command that every study needs and each that changes the study."""
     from annot.judging.next_step import OF_THE_WAY
 
     if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
@@ -286,7 +287,7 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
         study = ws if ws is not None else Workspace.open(folder or Path())
         say(f"next: {next_of(study)}")
     except AnnotError:
-        # The command has done its work; what speaks against a look at the study, the next one says.
+        # The command has done its work; the next command will report why the study cannot be read.
         return
 
 
@@ -301,7 +302,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
-    """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
+    """What typer calls. Its signature has the options, the shared ones last and always in the same order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
     if server:
@@ -351,5 +352,6 @@ def _with_shared_options(
         default = own[name].default if name in own else defaults.get(name)
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__doc__ = function.__doc__
+    # A terminal breaks the lines of a paragraph itself.
+    run.__doc__ = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
     return run

@@ -1,4 +1,4 @@
-"""Pool: rank the corpus for each query paper and draw what is to be judged."""
+"""Pool: rank the corpus for each query paper and draw the documents to judge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,36 +25,37 @@ if TYPE_CHECKING:
 @command("pool", csv=True)
 def pool_build(
     ws: "Workspace",
-    mode: Annotated[str | None, recorded("round-robin, blocks or depth (the best of each, as TREC).")] = None,
+    mode: Annotated[
+        str | None, recorded("round-robin, blocks, or depth (the top of each ranking, as in TREC).")
+    ] = None,
     per_method: Annotated[
-        int | None, recorded("New documents each method draws; with depth, the depth of the pool.", min=1)
+        int | None, recorded("New documents that each method draws; with depth, the depth of the pool.", min=1)
     ] = None,
-    ranking_depth: Annotated[
-        int | None, recorded("Documents kept of each ranking; not the depth of the pool.", min=1)
-    ] = None,
+    ranking_depth: Annotated[int | None, recorded("Documents to keep of each ranking, not of the pool.", min=1)] = None,
     method: Annotated[
         list[str] | None,
-        recorded("Method that draws, our own or one of `pool import`; may be repeated.", callback=file_names),
+        recorded("Pooling method to use, built in or from `annot pool import`; may be repeated.", callback=file_names),
     ] = None,
     without: Annotated[
-        list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.", callback=file_names)
+        list[str] | None,
+        recorded("Pooling method to leave out; the pool records it; may be repeated.", callback=file_names),
     ] = None,
-    seed: Annotated[int | None, recorded("Seed of the method order.", min=0)] = None,
+    seed: Annotated[int | None, recorded("Random seed of the order of methods.", min=0)] = None,
     query: Annotated[
-        list[str] | None, option("Draw the pools of these queries only; may be repeated.", shown="all")
+        list[str] | None, option("Draw only the pool of this query; may be repeated.", shown="all")
     ] = None,
     redraw: Annotated[
-        bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
+        bool, flag("--redraw", "Use the settings in annot.toml instead of those that earlier pools were drawn with.")
     ] = False,
     frozen: Annotated[bool, flag("--frozen", "Draw from the rankings already in pools/rankings/.")] = False,
     cluster: ClusterOption = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes.
+    """Rank the corpus with each method and draw a pool of candidates for each query paper.
 
-    Pools that stand are drawn again as they were, whatever annot.toml says by now. Pairs that were sent or judged never
-    leave, and after a push none is added without --grow.
+    Prints the sizes. Existing pools are drawn again with the settings that they were drawn with, even if annot.toml has
+    changed. Pairs that were sent or judged never leave a pool. After a push, pairs are added only with --grow.
     """
     from annot.pools.pool_design import DesignOverrides
     from annot.steps import pool as step
@@ -83,21 +84,21 @@ def pool_build(
 @command("pool import")
 def pool_import(
     ws: "Workspace",
-    file: Annotated[Path, argument("A TREC run; its topics are query papers or queries.")],
-    method: Annotated[str, option("The name of the method.")],
+    file: Annotated[Path, argument("A TREC run whose topics are query papers or queries.")],
+    method: Annotated[str, option("Name for the method.")],
     meta: Annotated[
-        Path | None, option("Its metadata, YAML or JSON, with ir_metadata's fields.", shown="the file's head")
+        Path | None,
+        option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
     ] = None,
-    foreign: Annotated[
-        str | None, option("Topics that are no query, documents not in the corpus: drop.", shown="refused")
-    ] = None,
-    duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
-    distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
+    foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
+    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
+    distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Import a run of another engine as a pooling method; `annot pool --method NAME` or pool.methods lets it draw.
+    """Import a run of another search engine as a pooling method.
 
-    All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
+    To draw with it, use `annot pool --method NAME` or add it to `methods` in annot.toml. All facets of a paper share
+    one pool. If a paper has several topics in the run, each document gets its best rank.
     """
     from annot.base.templating import counted
     from annot.measuring.engine_runs import take_in
@@ -118,33 +119,30 @@ def pool_import(
 @command("pool add", csv=True)
 def pool_add(
     ws: "Workspace",
-    query: Annotated[
-        str | None, argument("A query id, or the id of a query paper.", metavar="QUERY", shown=False)
-    ] = None,
-    documents: Annotated[list[str] | None, argument("Papers of the corpus.", metavar="DOC...", shown=False)] = None,
+    query: Annotated[str | None, argument("Id of a query or a query paper.", metavar="QUERY", shown=False)] = None,
+    documents: Annotated[list[str] | None, argument("Papers in the corpus.", metavar="DOC...", shown=False)] = None,
     method: Annotated[
         str | None,
-        option("Add the best papers of this method in their place: our own, or imported.", callback=file_names),
+        option("Add the top papers of this method instead, built in or imported.", callback=file_names),
     ] = None,
-    run: Annotated[
-        Path | None, option("The method's run, to import it first.", metavar="FILE", shown="imported already")
-    ] = None,
-    depth: Annotated[int | None, option("How many of its best.", shown="as each method drew", min=1)] = None,
+    run: Annotated[Path | None, option("First import this run for the method.", metavar="FILE", shown="none")] = None,
+    depth: Annotated[int | None, option("How many of its top papers.", shown="as each method drew", min=1)] = None,
     only: Annotated[
-        list[str] | None, option("Add to the pools of these queries only; may be repeated.", "--query", shown="all")
+        list[str] | None, option("Add only to this query's pool; may be repeated.", "--query", shown="all")
     ] = None,
     reason: Annotated[
-        str | None, option("Why: how they were found. Papers found by hand need one.", shown=False)
+        str | None,
+        option("Why they are added, such as how they were found. Required for papers found by hand.", shown=False),
     ] = None,
-    by: Annotated[str | None, option("Who added them.", shown="your account here")] = None,
+    by: Annotated[str | None, option("Who adds them.", shown="your user name")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add candidates that were found by hand to a pool, or with --method what the pools lack of a new system's best.
+    """Add candidates to a pool: papers found by hand, or the top papers of a new system (--method).
 
-    They are a new version of the pools, and a push sends these alone; after one, none is added without --grow. The
-    origin of what was found by hand is `manual` everywhere. Once a method's papers are judged, `annot evaluate` shows
-    the old scores beside the new ones.
+    This makes a new version of the pools, and the next push sends only the added pairs. After a push, pairs are added
+    only with --grow. Papers found by hand are marked `manual` everywhere. Once the papers of a method are judged,
+    `annot evaluate` shows its old scores next to the new ones.
     """
     from annot.publishing.report import commands
     from annot.steps import pool_growth as step
@@ -152,7 +150,9 @@ def pool_add(
     if method is None:
         refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)
         if query is None or not documents or reason is None:
-            raise InputError("expected QUERY DOC... --reason WHY, or --method NAME", hint="`annot pool add --help`")
+            raise InputError(
+                "expected QUERY DOC... --reason WHY, or --method NAME", hint="`annot pool add --help` explains both"
+            )
         with progress("comparing papers") as advance:
             grown = step.add(
                 ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance
@@ -172,23 +172,22 @@ def pool_add(
                 dry_run=dry_run,
                 advance=advance,
             )
-    # All pools where nothing was added.
+    # If nothing was added, all pools are listed.
     return Output(grown, table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools), grown.notes)
 
 
 @command("pool show", csv=True)
 def pool_show(
     ws: "Workspace",
-    query: Annotated[
-        str | None, argument("A query id, or the id of a query paper.", shown="all pools in figures")
-    ] = None,
+    query: Annotated[str | None, argument("Id of a query or a query paper.", shown="figures for all pools")] = None,
     against: Annotated[
-        Path | None, option("A second study's folder: what its pools and these share, query paper by query paper.")
+        Path | None, option("Compare with the pools of another study, query paper by query paper; its folder.")
     ] = None,
 ) -> Output:
-    """Print the pool of a query: which method drew each document, and which others ranked it; or all in figures.
+    """Show the pool of a query: which method drew each document, and which others ranked it.
 
-    The figures are sizes, what each method drew alone, how far methods overlap, and hubs.
+    Without a query, shows figures for all pools: sizes, documents that only one method drew, the overlap of methods,
+    and documents that are in many pools.
     """
     from annot.publishing.report import commands
     from annot.steps import pool as step
@@ -202,4 +201,4 @@ def pool_show(
         return Output(shown.pool, step.describe(shown))
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Output(facts, step.describe_stats(facts), table="pool show --all")
+    return Output(facts, rendered("pool-stats", facts=facts), table="pool show --all")

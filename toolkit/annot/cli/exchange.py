@@ -1,4 +1,4 @@
-"""Judge: a round out to Label Studio, the answers back once or as they come, and judging beside the collection."""
+"""Judge: send rounds to Label Studio, fetch the answers, and run training and the sub-study."""
 
 import time
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 BETWEEN_BACKUPS = timedelta(minutes=10)
-ROUNDS = "judging, adjudication, training, substudy or labels."
+ROUNDS = "Round of work: judging, adjudication, training, substudy or labels."
 
 
 @command("push", server=True)
@@ -43,27 +43,30 @@ def push(
     ws: "Workspace",
     round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
     guidelines_changed: Annotated[
-        str | None, option("Of judging: send guidelines that have changed, and why they have.", metavar="WHY")
+        str | None, option("judging: send changed guidelines; say why they changed.", metavar="WHY")
     ] = None,
     assessor: Annotated[
         list[str] | None,
-        option("Of training: only this person. Of labels: who corrects them. May be repeated.", shown="all who assess"),
+        option(
+            "training: send to this person only. labels: who corrects them. May be repeated.", shown="all who assess"
+        ),
     ] = None,
-    view: Annotated[str | None, option("Of substudy: abstract or full, what the pairs are judged on.")] = None,
+    view: Annotated[str | None, option("substudy: show the abstract or the full text (abstract, full).")] = None,
     texts: Annotated[
         Path | None,
-        option("Of substudy: a table with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
+        option("substudy: a table of full texts with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Send a round's tasks to Label Studio and print the link to each person's project; safe to repeat.
+    """Send the tasks of a round to Label Studio and print the link to each person's project. Safe to repeat.
 
-    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
-    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
+    Lists people who have not signed up yet; push again once they have. Withdraws unanswered tasks of pairs that were
+    handed to someone else, and updates unanswered tasks to the current plan.
 
-    adjudication: the disputed pairs. training: to each assessor the next batch, a facet, and the answered batches again
-    with the gold grade and why. substudy: its pairs in one view; the full texts follow when all abstracts are judged.
-    labels: the labelled sentences of the query papers, to be corrected; before judging, as what was sent then stays.
+    adjudication: sends the disputed pairs. training: sends each assessor the next batch (one facet), and the answered
+    batches again with the gold grades and the reasons. substudy: sends its pairs in one view; full texts follow once
+    all abstracts are judged. labels: sends the labelled sentences of the query papers for correction. Do this before
+    judging, because tasks that were sent keep their labels.
     """
     from annot.judging.exchange.rounds import Wishes
     from annot.steps import push as step
@@ -83,32 +86,35 @@ def pull(
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
     accept_deletions: AcceptDeletionsOption = False,
     watch: Annotated[
-        bool, flag("--watch", "Pull judging and adjudication again and again, until all is judged or Ctrl-C.")
+        bool, flag("--watch", "Keep pulling judging and adjudication until everything is judged or you press Ctrl-C.")
     ] = False,
-    every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
+    every: Annotated[int | None, setting("With --watch: seconds between two pulls.", min=1)] = None,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,
 ) -> Output | None:
-    """Fetch the answers of every round that was sent, or of one, and print what is new; every change is kept.
+    """Fetch the answers from Label Studio, of one round or of all that were sent, and print what is new.
 
-    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
-    With --watch other commands run in between, and a server that is away for a while is waited for.
+    Every change to an answer is kept. If the server no longer has an answer, the command lists it and exits with 1; the
+    answer still counts unless you pass --accept-deletions. With --watch you can run other commands in between, and the
+    command waits for a server that is unreachable for a while.
 
-    Only the answers of judging and adjudication count. Corrected labels become those of the papers, and the queries'
-    sentences follow; --dry-run is for them alone.
+    Only judging and adjudication produce grades. Corrected labels replace those of the papers, and the sentences of the
+    queries change with them. --dry-run is for labels only.
     """
     from annot.judging.exchange.rounds import Wishes
     from annot.steps import pull as step
 
     if watch:
         if accept_deletions:
-            raise InputError("--accept-deletions is for one pull, whose list you have seen: leave --watch out")
+            raise InputError(
+                "--accept-deletions cannot be used with --watch: pull once, look at the list, then accept it"
+            )
         if round is not None or dry_run:
-            raise InputError("--watch is for judging and adjudication together: leave round and --dry-run out")
+            raise InputError("--watch pulls judging and adjudication: it cannot be used with a round or --dry-run")
         _watch(ws.replaced("watch", every=every), as_json=as_json)
         return None
     if every is not None:
-        raise InputError("--every needs --watch")
+        raise InputError("--every can only be used with --watch")
     wishes = Wishes(accept_deletions=accept_deletions, dry_run=dry_run)
     with progress("reading answers") as advance:
         pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
@@ -134,7 +140,7 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
-    """A table for each kind of project, under its name where there are several."""
+    """A table for each kind of project, under its name if there are several."""
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.exchange.sending import SentProject
@@ -195,7 +201,7 @@ def _watch(ws: "Workspace", *, as_json: bool) -> None:
         except (AnnotError, OSError) as error:
             # The answers come in all the same.
             if str(error) != unwritten:
-                say(f"the page is not written: {error}")
+                say(f"could not write the status page: {error}")
             unwritten = str(error)
         if not as_json:
             WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
@@ -212,25 +218,26 @@ def _watch(ws: "Workspace", *, as_json: bool) -> None:
         say("stopped watching; what was pulled is kept")
         raise typer.Exit(130) from None
     finish()
-    say("every planned judgement is there")
+    say("all planned judgements are in")
 
 
-group("train", help="Train assessors on pairs whose grade is known, and see who may judge.")
+group("train", help="Train assessors on pairs with known grades, and check who is ready to judge.")
 
 
 @command("train gold")
 def train_gold(
     ws: "Workspace",
     file: Annotated[
-        Path | None, argument("A table with query_id, doc_id, grade and why.", shown="settled pairs, drawn")
+        Path | None, argument("A table with the columns query_id, doc_id, grade and why.", shown="draw settled pairs")
     ] = None,
-    per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
+    per_facet: Annotated[int | None, setting("Gold pairs per facet.", min=1)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
+    """Choose the gold pairs for training: from a file, or drawn from the settled pairs across all grades.
 
-    Look at the reasons in that file, better them, and read it in again: assessors see them.
+    Writes them to training/gold.tsv with a reason for each grade. Assessors see the reasons: correct them in that file
+    and run the command again with it.
     """
     from annot.steps import training as step
 
@@ -242,12 +249,13 @@ def train_gold(
 @command("train hide")
 def train_hide(
     ws: "Workspace",
-    share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
+    share: Annotated[float, option("Hidden pairs per planned pair.", min=0.0, max=0.5)] = 0.05,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
+    """Mix pairs with known grades into people's work, to check them. `annot push` sends these pairs.
 
-    Their answers are compared with the final grades in `annot train report`, and never count as judgements.
+    People only get pairs that they do not know. The answers never count as judgements; `annot train report` compares
+    them with the final grades.
     """
     from annot.steps import training as step
 
@@ -257,42 +265,42 @@ def train_hide(
 
 @command("train report", csv=True)
 def train_report(ws: "Workspace") -> Output:
-    """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
+    """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.steps import training as step
 
     found = step.report(ws)
     return Output(found, rendered("training", found=found))
 
 
-group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
+group("substudy", help="Have a few pairs judged on abstracts and on full texts, and compare the grades.")
 
 
 @command("substudy draw")
 def substudy_draw(
     ws: "Workspace",
-    assessor: Annotated[str, option("Who judges all pairs, in both views.")],
-    queries: Annotated[int, option("Queries of each facet.", min=1)] = 3,
-    candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
+    assessor: Annotated[str, option("The assessor who judges all pairs in both views.")],
+    queries: Annotated[int, option("Queries per facet.", min=1)] = 3,
+    candidates: Annotated[int, option("Candidates per query.", min=1)] = 5,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
+    """Draw the pairs of the sub-study: queries from all types of papers, random candidates across the final grades.
 
-    The plan goes to substudy/plan.jsonl. Write where each full text is, a link or a file's name, into
-    substudy/full-texts.tsv. None of the answers counts as a judgement of the collection.
+    Writes the plan to substudy/plan.jsonl. Then enter the link or file name of each full text in
+    substudy/full-texts.tsv. The answers never count as judgements of the collection.
     """
     from annot.steps import substudy as step
 
     planned = step.draw(
         ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
     )
-    notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
+    notes = [] if planned.new else ["these pairs were already drawn; nothing has changed"]
     return Output(planned, step.describe_plan(planned), notes)
 
 
 @command("substudy report", csv=True)
 def substudy_report(ws: "Workspace") -> Output:
-    """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
+    """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.steps import substudy as step
 
     found = step.report(ws)

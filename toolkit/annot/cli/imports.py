@@ -1,4 +1,4 @@
-"""Prepare: what was made elsewhere."""
+"""Prepare: import data that was made elsewhere."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "labelstudio": frozenset({"--rating", "--query", "--document", "--comment", "--grade", "--facet", "--adjudicator"}),
     "citations": frozenset(),
 }
-"""What each kind of file is read by, apart from --dry-run."""
+"""The options of each kind of file, apart from --dry-run."""
 
 
 def column(field: str, text: str, *, found: bool = False) -> Any:
@@ -36,53 +36,60 @@ def of(kind: str, text: str, *names: str, **more: Any) -> Any:
 @command("import")
 def import_files(
     ws: "Workspace",
-    files: Annotated[list[Path], argument("The files; of csfcube the folder of a release, whole or partial.")],
+    files: Annotated[list[Path], argument("The files; for csfcube the folder of a release, complete or partial.")],
     kind: Annotated[
-        str | None, option(f"{', '.join(OPTIONS)}; may be left out where the content leaves no doubt.", "--as")
+        str | None, option(f"Kind of file: {', '.join(OPTIONS)}. You can leave it out if the content is clear.", "--as")
     ] = None,
     facet: Annotated[
-        str | None, option("Of judgements and grades: facet for query ids without a facet suffix.", "--facet", "-f")
+        str | None, option("judgements, grades: the facet of query ids that have no facet suffix.", "--facet", "-f")
     ] = None,
     adjudicator: Annotated[
         list[str] | None,
-        option("Of judgements: who settled disputes, by name or (labelstudio) account in the file; may be repeated."),
+        option("judgements, labelstudio: who settled disputes, by their name or account in the file; may be repeated."),
     ] = None,
-    query_column: Annotated[str | None, column("query", "The query's id.", found=True)] = None,
-    document_column: Annotated[str | None, column("document", "The document's id.", found=True)] = None,
-    assessor_column: Annotated[str | None, column("assessor", "Who judged.", found=True)] = None,
-    grade_column: Annotated[str | None, column("grade", "A number or a name of the scale.", found=True)] = None,
-    time_column: Annotated[str | None, column("time", "When it was judged, or the seconds it took.")] = None,
-    seconds_column: Annotated[str | None, column("seconds", "The seconds it took.")] = None,
-    occasion_column: Annotated[str | None, column("occasion", "1, or 2 for the repeat of a pair.")] = None,
-    comment_column: Annotated[str | None, column("comment", "What was written with the grade.")] = None,
+    query_column: Annotated[str | None, column("query", "Column of the query id.", found=True)] = None,
+    document_column: Annotated[str | None, column("document", "Column of the document id.", found=True)] = None,
+    assessor_column: Annotated[str | None, column("assessor", "Column of the assessor.", found=True)] = None,
+    grade_column: Annotated[str | None, column("grade", "Column of the grade (number or name).", found=True)] = None,
+    time_column: Annotated[
+        str | None, column("time", "Column of when it was judged, or of the seconds it took.")
+    ] = None,
+    seconds_column: Annotated[str | None, column("seconds", "Column of the seconds it took.")] = None,
+    occasion_column: Annotated[str | None, column("occasion", "Column with 1, or 2 for the repeat of a pair.")] = None,
+    comment_column: Annotated[str | None, column("comment", "Column of the comment.")] = None,
     form: Annotated[
-        str | None, of("Grades", "qrels (TREC's), relish or treccovid-rf.", "--format", shown="qrels")
+        str | None, of("Grades", "qrels (TREC), relish or treccovid-rf.", "--format", shown="qrels")
     ] = None,
-    per_topic: Annotated[
-        int | None, of("Grades", "Of treccovid-rf: papers of a topic that become queries.", min=1, shown="1")
-    ] = None,
-    rating: Annotated[str | None, of("Labelstudio", "Control with which grades were given.")] = None,
-    query: Annotated[str | None, of("Labelstudio", "Key of the task's data that holds the query's id.")] = None,
-    document: Annotated[str | None, of("Labelstudio", "Key of the task's data that holds the document's id.")] = None,
-    comment: Annotated[str | None, of("Labelstudio", "Control with which comments were written.")] = None,
+    per_topic: Annotated[int | None, of("Grades", "treccovid-rf: query papers per topic.", min=1, shown="1")] = None,
+    rating: Annotated[str | None, of("Labelstudio", "Name of the labelling control for the grade.")] = None,
+    query: Annotated[str | None, of("Labelstudio", "Key of the query id in the task data.")] = None,
+    document: Annotated[str | None, of("Labelstudio", "Key of the document id in the task data.")] = None,
+    comment: Annotated[str | None, of("Labelstudio", "Name of the labelling control for comments.")] = None,
     grade: Annotated[
         list[str] | None,
         of(
             "Labelstudio",
-            "What a value stands for: 'Highly relevant=3', or 'Broken=none' where the pair could not be judged; "
-            "may be repeated. Numbers and names of the scale need none.",
+            "The grade of a value, as in 'Highly relevant=3', or 'Broken=none' if the pair could not be judged; may "
+            "be repeated. Not needed for numbers and for names of the scale.",
         ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Import what was made elsewhere: judgements, grades, citations, or a whole collection (CSFCube).
+    """Import judgements, grades, citations or a whole collection (CSFCube) made elsewhere.
 
-    judgements: CSV with a header or JSON Lines, a judgement per row. labelstudio: the export (JSON) of any project;
-    every annotation is kept, and of one person's several on a pair the latest counts. The assessors become a1, a2, ...
-    grades: a collection whose queries are papers of the corpus (SciDocs, RELISH, TREC-COVID, any qrels); of several
-    files, that with `test` in its name is tested on. For whole abstracts, add a facet without labels to annot.toml:
-    whole = []. citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their list; those
-    of papers in the corpus are kept. csfcube: papers, queries, pools, ratings, final grades, splits and runs.
+    judgements: CSV with a header, or JSON Lines, with one judgement per row. The assessors become a1, a2, ...
+
+    labelstudio: the JSON export of any project. All annotations are kept; if a person annotated a pair more than once,
+    the latest one counts.
+
+    grades: a collection whose queries are papers in the corpus, such as SciDocs, RELISH, TREC-COVID or any qrels. With
+    several files, the one with `test` in its name is the test set. If the queries are whole abstracts, first add a
+    facet without labels to annot.toml: whole = [].
+
+    citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their references. Only
+    citations by papers in the corpus are kept.
+
+    csfcube: papers, queries, pools, ratings, final grades, splits and runs.
     """
     from annot.steps import imports as step
 
@@ -119,7 +126,7 @@ def _keys(rating: str | None, query: str | None, document: str | None, comment: 
     from annot.formats.studio_export import ExportKeys
 
     if rating is None or query is None or document is None:
-        raise InputError("--as labelstudio: expected --rating, --query and --document, which say where each is")
+        raise InputError("--as labelstudio needs --rating, --query and --document, which name the places in the export")
     return ExportKeys(rating, query, document, comment)
 
 
@@ -128,12 +135,12 @@ def _check_options(kind: str, given: set[str]) -> None:
         raise InputError(f"--as: found {kind!r}, expected one of {', '.join(OPTIONS)}")
     for name in sorted(given - OPTIONS[kind]):
         others = " and ".join(other for other, names in OPTIONS.items() if name in names)
-        raise InputError(f"{name}: an option of --as {others}, found with {kind}")
+        raise InputError(f"{name} can only be used with --as {others}, found --as {kind}")
 
 
 def _one(files: list[Path], kind: str) -> Path:
     if len(files) > 1:
-        raise InputError(f"--as {kind}: found {len(files)} files, expected one; import them one after the other")
+        raise InputError(f"--as {kind}: found {len(files)} files, expected one; import them one at a time")
     return files[0]
 
 

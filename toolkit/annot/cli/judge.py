@@ -1,4 +1,4 @@
-"""Judge: who judges what, out to Label Studio, and back."""
+"""Judge: guidelines, plan, status, forecast, returned pairs, answers, comments and meetings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ from annot.cli.options import (
     only_with,
     option,
     recorded,
+    refuse_beside,
     setting,
 )
 from annot.cli.output import Output, progress, rendered, table
@@ -26,18 +27,13 @@ if TYPE_CHECKING:
 @command("guidelines")
 def guidelines(
     ws: "Workspace",
-    facet: Annotated[
-        str, argument("A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training.")
-    ],
-    screen: Annotated[
-        bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
-    ] = False,
+    facet: Annotated[str, argument("A facet, or adjudication, full-text, labels, queries, sources or training.")],
+    screen: Annotated[bool, flag("--screen", "Instead, print the configuration of the judging screen.")] = False,
 ) -> Output:
-    """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
+    """Print the guidelines for a facet as assessors read them, or the configuration of their judging screen.
 
-    `annot guidelines adjudication` is what adjudicators read first, `annot guidelines labels` what those read who
-    correct labels. `annot guidelines queries` says how query papers are rated and chosen. `annot guidelines sources`
-    compares the guidelines with those of CSFCube point by point.
+    `adjudication` prints the instructions for adjudicators, `labels` those for people who correct labels, and `queries`
+    those for rating and choosing query papers. `sources` compares the guidelines with CSFCube's, point by point.
     """
     from annot.study import guidelines as step
 
@@ -47,12 +43,14 @@ def guidelines(
 
 
 DisputeSecondsOption = Annotated[
-    float | None, option("Seconds that settling one dispute takes.", shown="annot.toml, else learnt", min=0.1)
+    float | None, option("Seconds to settle a dispute.", shown="annot.toml, else estimated", min=0.1)
 ]
 RepeatsOption = Annotated[
-    float | None, setting("Share of an assessor's pairs that come again, unannounced.", min=0.0, max=0.5)
+    float | None, setting("Share of each assessor's pairs to show a second time, unannounced.", min=0.0, max=0.5)
 ]
-PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
+PlannedQueriesOption = Annotated[
+    list[str] | None, option("Plan this query only; may be repeated.", "--query", shown="all")
+]
 
 
 @command("plan", server=True)
@@ -63,35 +61,35 @@ def plan_make(
     share: Annotated[
         list[str] | None,
         option(
-            "Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
+            "A person's share of the work relative to others, as in a1=2; remembered; may be repeated.",
             shown="on record, else 1",
         ),
     ] = None,
-    seed: Annotated[int | None, recorded("Seed of the plan.", min=0)] = None,
+    seed: Annotated[int | None, recorded("Random seed of the plan.", min=0)] = None,
     grow: GrowOption = False,
     withdraw: Annotated[
-        bool, flag("--withdraw", "Instead, remove from the plan the pairs that were never sent, to draw it again.")
+        bool, flag("--withdraw", "Instead, remove the pairs that were never sent, so that you can plan them again.")
     ] = False,
     sent: Annotated[
         bool,
         flag(
             "--sent",
-            "With --withdraw: also take back the named queries that were sent, if they have no answer yet; their tasks "
-            "are deleted from Label Studio.",
+            "With --withdraw: also take back the queries of --query that were sent but have no answer yet. Deletes "
+            "their tasks from Label Studio.",
         ),
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Write the plan: who judges which pairs, in which order; prints how many each.
+    """Plan who judges which pairs, in which order, and print the number of pairs per person.
 
-    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
-    and after a push with --grow only. `annot plan --withdraw` takes back what was not sent.
+    Gives each pair to as many assessors as `per_pair` in annot.toml says and balances the loads. An existing plan can
+    only grow; after a push, only with --grow. `annot plan --withdraw` takes back pairs that were not sent.
     """
     from annot.base.templating import counted
     from annot.steps import plan as step
 
     if withdraw:
-        only_with("a plan that is written", repeats=repeats, share=share, seed=seed, grow=grow)
+        refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text)
@@ -111,19 +109,19 @@ def plan_make(
 @command("status", csv=True)
 def status(
     ws: "Workspace",
-    page: Annotated[bool, flag("--page", "Also write a page with each person's progress, for a browser.")] = False,
+    page: Annotated[bool, flag("--page", "Also write a web page with each person's progress.")] = False,
     adjudication: Annotated[
-        bool, flag("--adjudication", "Instead, count by query the pairs agreed, disputed, adjudicated and open.")
+        bool, flag("--adjudication", "Instead, count the agreed, disputed, adjudicated and open pairs of each query.")
     ] = False,
     returned: Annotated[
-        bool, flag("--returned", "Instead, list the pairs that were returned to an assessor, and what came of them.")
+        bool, flag("--returned", "Instead, list the pairs that were returned to assessors, with their new answers.")
     ] = False,
 ) -> Output:
-    """Print how far the study is, from what has been pulled."""
+    """Show the progress of the study and the next step, from the answers pulled so far."""
     from annot.steps import status as step
 
     if page + adjudication + returned > 1:
-        raise typer.BadParameter("expected one of --page, --adjudication and --returned")
+        raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
         settled = step.adjudication(ws)
         return Output(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
@@ -145,55 +143,53 @@ def status(
 @command("forecast", csv=True)
 def forecast(
     ws: "Workspace",
-    all_queries: Annotated[bool, flag("--all", "Every query, not only those under way.")] = False,
-    design: Annotated[
-        bool, flag("--design", "Instead, forecast a whole study: its hours, cost and agreement interval.")
-    ] = False,
+    all_queries: Annotated[bool, flag("--all", "Show every query, not only those in progress.")] = False,
+    design: Annotated[bool, flag("--design", "Instead, forecast hours, cost and agreement of a whole study.")] = False,
     pools: Annotated[
-        bool, flag("--pools", "Instead, forecast pools of other depths: their sizes, pairs, hours and cost.")
+        bool, flag("--pools", "Instead, forecast sizes, hours and cost of pools of other depths.")
     ] = False,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
     design_queries: Annotated[
-        int | None, option("With --design: its queries.", "--queries", shown="those of the study", min=1)
+        int | None, option("With --design: number of queries.", "--queries", shown="those here", min=1)
     ] = None,
-    per_method: Annotated[int | None, recorded("With --design: new documents each method draws.", min=1)] = None,
-    assessors: Annotated[int | None, option("With --design: its assessors.", shown="those of the study", min=1)] = None,
-    per_pair: Annotated[int | None, setting("With --design: assessors of each pair.", min=1)] = None,
+    per_method: Annotated[int | None, recorded("With --design: new documents that each method draws.", min=1)] = None,
+    assessors: Annotated[int | None, option("With --design: number of assessors.", shown="those here", min=1)] = None,
+    per_pair: Annotated[int | None, setting("With --design: assessors per pair.", min=1)] = None,
     repeats: Annotated[
-        float | None, setting("With --design: share of an assessor's pairs that come again.", min=0.0, max=0.5)
+        float | None, setting("With --design: share of each assessor's pairs to show a second time.", min=0.0, max=0.5)
     ] = None,
     coefficient: Annotated[
         str | None,
-        option("With --design: whose interval, as `annot agreement --json` has it.", shown="alpha_ordinal"),
+        option("With --design: agreement coefficient, by its name in `annot agreement --json`.", shown="alpha_ordinal"),
     ] = None,
-    seed: Annotated[int | None, setting("With --design: seed of the simulation.", min=0)] = None,
+    seed: Annotated[int | None, setting("With --design: random seed of the simulation.", min=0)] = None,
     depth: Annotated[
         list[int] | None,
-        option("With --pools: documents of each method; may be repeated.", shown="several", min=1),
+        option("With --pools: documents per method; may be repeated.", shown="several", min=1),
     ] = None,
-    mode: Annotated[str | None, recorded("With --pools: round-robin, blocks or depth.")] = None,
+    mode: Annotated[str | None, recorded("With --pools: how to draw: round-robin, blocks or depth.")] = None,
     seconds: Annotated[
         float | None,
-        option("With --pools: what a judgement takes.", shown="learnt from the judgements there are", min=0.1),
+        option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1),
     ] = None,
 ) -> Output:
-    """Print pace, grades and agreement so far, finish date, hours and cost, from what has been pulled.
+    """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.
 
-    --design forecasts a study of other sizes from the judgements so far, --pools the pools of other depths from the
-    rankings in pools/rankings/.
+    With --design, forecasts a study of another size from the judgements so far. With --pools, forecasts pools of other
+    depths from the rankings in pools/rankings/.
     """
     from annot.steps import forecast as step
 
     if design and pools:
-        raise typer.BadParameter("expected one of --design and --pools")
+        raise typer.BadParameter("found --design and --pools, expected one of them")
     if not design:
         only_with("--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair)
         only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed)
     if not pools:
         only_with("--pools", depth=depth, mode=mode, seconds=seconds)
     if design or pools:
-        only_with("a forecast of the study under way", all=all_queries)
+        refuse_beside("forecast --design" if design else "forecast --pools", all=all_queries)
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
     if design:
         ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats).replaced(seed=seed)
@@ -206,7 +202,7 @@ def forecast(
         )
         return Output(simulated, step.describe_design(simulated), table="forecast --design")
     if pools:
-        only_with("a forecast of adjudication", dispute_seconds=dispute_seconds)
+        refuse_beside("forecast --pools", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
             drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
         return Output(drawn, step.describe_pools(drawn), table="forecast --pools")
@@ -217,19 +213,21 @@ def forecast(
 @command("return")
 def return_pairs(
     ws: "Workspace",
-    query_id: Annotated[str | None, argument("A query.")] = None,
-    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
-    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
-    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
-    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
-    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
+    query_id: Annotated[str | None, argument("Query id.")] = None,
+    doc_id: Annotated[str | None, argument("Id of a document that the assessor has judged for the query.")] = None,
+    to: Annotated[str | None, option("The assessor's name in the study, such as a4.", "--to")] = None,
+    why: Annotated[str | None, option("What to look at again. The assessor sees this above the pair.", "--why")] = None,
+    file: Annotated[
+        Path | None, option("Return many pairs: a table with the columns query_id, doc_id, to and why.", "--file")
+    ] = None,
+    undo: Annotated[bool, flag("--undo", "Take back returned pairs that have no new answer yet.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
+    """Return pairs to their assessors for a second look, with a reason. `annot push` then sends them.
 
-    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
-    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. If one row
-    of a file is wrong, nothing goes back. `annot status --returned` lists what came of it.
+    Both answers are kept: the new one counts for the final grade, the first one for agreement before adjudication. The
+    assessor does not see the first answer. In the reason, say what to look at in the texts, never what others answered.
+    If any row of a file is wrong, no pair is returned. `annot status --returned` lists the new answers.
     """
     from annot.steps import returns as step
 
@@ -243,12 +241,12 @@ def return_pairs(
     return Output(changes, step.describe(changes, undo=undo))
 
 
-group("answers", help="List answers that the server no longer has, or make them count again.")
+group("answers", help="List answers that are no longer on the server, and make them count again.")
 
 
 @command("answers list", csv=True)
 def answers_list(ws: "Workspace") -> Output:
-    """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
+    """List answers that no longer count, and answers that count although the server lost them, with the reasons."""
     from annot.publishing.report import commands
     from annot.steps import answers as step
 
@@ -256,7 +254,7 @@ def answers_list(ws: "Workspace") -> Output:
     text = (
         table(commands.WITHDRAWN, found)
         if found
-        else "at the last pull, every answer on record was on the server as it was; all count"
+        else "all answers count; at the last pull, the server had them all, unchanged"
     )
     return Output(found, text)
 
@@ -264,51 +262,51 @@ def answers_list(ws: "Workspace") -> Output:
 @command("answers restore", alone=True)
 def answers_restore(
     ws: "Workspace",
-    query: Annotated[str | None, argument("The query of the pair.")] = None,
-    doc: Annotated[str | None, argument("The document of the pair.")] = None,
-    assessor: Annotated[str | None, option("Whose answer; with --all, only this person's.")] = None,
-    every: Annotated[bool, flag("--all", "Every answer that `annot answers list` lists.")] = False,
+    query: Annotated[str | None, argument("Query id.")] = None,
+    doc: Annotated[str | None, argument("Document id.")] = None,
+    assessor: Annotated[str | None, option("Who gave the answer; with --all, only this person's.")] = None,
+    every: Annotated[bool, flag("--all", "Restore every answer that `annot answers list` shows.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Make a person's last answer count again; a later pull does not list it again.
+    """Make an answer that was lost on the server count again. Later pulls do not report it any more.
 
-    Nothing on record is changed: your word is one more revision of the answer.
+    Nothing on record changes or is deleted: this adds a revision of the answer.
     """
     from annot.steps import answers as step
 
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
-    text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
+    text = f"answers that count again: {len(done.restored)}; kept although the server lost them: {len(done.kept)}"
     return Output(done, text)
 
 
 @command("comments", csv=True)
 def comments(
     ws: "Workspace",
-    since: Annotated[str | None, option("Only comments of this day or later, such as 2031-03-14.", shown="all")] = None,
+    since: Annotated[str | None, option("Only comments from this day on, such as 2031-03-14.", shown="all")] = None,
 ) -> Output:
-    """Print what assessors wrote with their answers, newest first, from what has been pulled."""
+    """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
     from annot.steps import comments as step
 
     found = step.listing(ws, since=since)
-    return Output(found, table(step.COMMENTS, found) if found else "no comment")
+    return Output(found, table(step.COMMENTS, found) if found else "no comments")
 
 
 @command("meeting")
 def meeting(
     ws: "Workspace",
     since: Annotated[
-        str | None, option("The first day of the period, such as 2031-03-14.", shown="7 days up to the newest answer")
+        str | None, option("First day of the period, such as 2031-03-14.", shown="7 days before the newest answer")
     ] = None,
-    out: Annotated[Path | None, option("The folder to write into.", shown="exports")] = None,
+    out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
 ) -> Output:
-    """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
+    """Write a page for a meeting of the assessors: meeting.html, and the same in Markdown.
 
-    The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
-    named. Pairs that somebody will be asked about again are left out.
+    It shows the largest disagreements, the grades that are confused most often, comments, and agreement during the
+    period and before it. It names no one. Pairs that an assessor will judge again are left out.
     """
     from annot.base.templating import counted
     from annot.steps import meeting as step
 
     written = step.write(ws, since=since, out=out)
     text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
-    return Output(written, f"{text}, on {written.differing} of them the grades differ")
+    return Output(written, f"{text}; the grades of {written.differing} differ")

@@ -1,4 +1,4 @@
-"""Keep: whether the study is sound, and backups of it."""
+"""Keep: check the study, back it up and restore it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @command("backup", server=True)
 def backup(
     ws: "Workspace",
-    file: Annotated[Path, argument("The new file, as in ../study-2026-03-01.tar.gz.")],
+    file: Annotated[Path, argument("The file to write, such as ../study-2026-03-01.tar.gz.")],
     dry_run: DryRunOption = False,
 ) -> Output:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
@@ -33,19 +33,19 @@ def backup(
 
 @command("restore")
 def restore(
-    file: Annotated[Path, argument("A backup.")],
-    folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
-    replace: Annotated[bool, flag("--replace", "If something is there, move it to backups/ in that folder.")] = False,
+    file: Annotated[Path, argument("The backup.")],
+    folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
+    replace: Annotated[bool, flag("--replace", "Move existing files of the folder to backups/ in it first.")] = False,
     wait: WaitOption = 0.0,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Bring a study back from a backup, checked hash by hash and row by row; all of it, or nothing.
+    """Restore a study from a backup, after checking every file and row of it. Restores everything or nothing.
 
-    A backup that the program took by itself brings back the database, the plan and the settings, and leaves the other
-    files as they are. Nothing comes back outside the folder. ANNOT_DATABASE names a database elsewhere, a SQLite file
-    or a PostgreSQL URL; annot.toml in the backup cannot. A backup with a database of another version is refused. A dry
-    run checks a backup and changes nothing. If Label Studio is lost as well, `annot push` sends what is open to an
-    empty one, and nothing that was answered.
+    An automatic backup restores the database, the plan and the settings, and leaves other files as they are. Nothing is
+    written outside the folder. To restore into a database elsewhere, set ANNOT_DATABASE to a SQLite file or a
+    PostgreSQL URL; annot.toml in the backup cannot do that. Backups with another database version are refused. A dry
+    run only checks the backup. If Label Studio is lost as well, `annot push` sends the open pairs to an empty one,
+    without those that were answered.
     """
     from annot.steps import restore as step
 
@@ -54,7 +54,7 @@ def restore(
 
 
 class PartName(StrEnum):
-    """What `annot check` can look at by itself."""
+    """A part of the study that `annot check` can check alone."""
 
     PLAN = "plan"
     POOLS = "pools"
@@ -67,16 +67,16 @@ class PartName(StrEnum):
 @command("check", server=True)
 def check(
     ws: "Workspace",
-    part: Annotated[PartName | None, argument("Only this; without a word, all that the study has.")] = None,
-    release: Annotated[Path | None, option("Check the files of this release as well.", metavar="FOLDER")] = None,
+    part: Annotated[PartName | None, argument("Check this part only.")] = None,
+    release: Annotated[Path | None, option("Also check the files of this release.", metavar="FOLDER")] = None,
 ) -> Output:
-    """Check that the study is sound, and list what is not. Exits with 1 if something was found.
+    """Check the study and list all problems. Exits with 1 if there are any.
 
-    plan: each pair has its assessors, and nobody who left has any. pools: drawn again from pools/, they are the same.
-    guidelines: each grade is defined for each facet, and each quoted example is in the corpus. index and files: nothing
-    has changed since it was written, from the corpus to the release. server: the projects are as planned and sent, with
-    no answer by another account, changed after adjudication, or too fast; also writes exports/audit.json, which the
-    datasheet reports.
+    plan: each pair has its assessors, and people who left have no open pairs. pools: drawing the pools again gives the
+    same pools. guidelines: every grade is defined for every facet, and every quoted example is in the corpus. index and
+    files: no file has changed since it was written, from the corpus to the release. server: the projects match the plan
+    and what was sent, and no answer came from another account, changed after adjudication, or was given too fast; this
+    also writes exports/audit.json for the datasheet.
     """
     from annot.steps import check as step
 

@@ -13,7 +13,7 @@ from annot.cli.output import say
 
 
 def run() -> None:
-    """The console script: exit 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio, 130 interrupted."""
+    """The console script: exit 0 done, 1 a problem was found, 2 bad input or usage, 3 Label Studio, 130 interrupted."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A letter that the terminal's encoding does not have is shown by its number, which is JSON's way too.
@@ -36,7 +36,7 @@ _SPOKEN = logging.getLogger("annot")
 
 
 class _Speaker(logging.Handler):
-    """What a room warns of while it works."""
+    """Prints the warnings that come up during the work."""
 
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
@@ -59,7 +59,7 @@ def _load_help() -> None:
 
 
 def _give_up_what_cannot_be_written() -> None:
-    """Python writes what is left to stdout once more at its end, and where that fails exits with 120."""
+    """Python flushes stdout once more at its end and exits with 120 if that fails."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -77,12 +77,12 @@ REFUSALS: dict[type[OSError], str] = {
 
 
 def refusal(error: OSError) -> AnnotError:
-    """What the file system refuses, in words; files are written whole or not at all, so nothing is half-written."""
+    """An error of the file system in words; files are written whole or not at all, so none is half-written."""
     what = REFUSALS.get(type(error), error.strerror or str(error))
     place = error.filename2 or error.filename
     return AnnotError(
         what if place is None else f"{os.fsdecode(place)}: {what}",
-        hint="nothing is half-written; put it right, and run the same command again",
+        hint="no file was left half-written; solve this and run the same command again",
     )
 
 
@@ -93,6 +93,6 @@ def report(error: AnnotError) -> None:
     for fault in shown:
         say(f"  {fault}")
     if len(error.faults) > len(shown):
-        say(f"  ... and {len(error.faults) - len(shown)} more; `2> FILE` after the command lists all")
+        say(f"  ... and {len(error.faults) - len(shown)} more; add `2> FILE` to the command to save all of them")
     if error.hint:
         say(f"hint: {error.hint}")

@@ -1,4 +1,4 @@
-"""Measure: runs on the qrels."""
+"""Measure: evaluate runs with the qrels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 @command("evaluate", csv=True)
 def evaluate(
     ws: "Workspace",
-    runs: Annotated[
-        list[str] | None, argument("Tags of runs, systems, or TREC run files.", shown="all of exports/runs/")
-    ] = None,
-    convention: Annotated[str | None, option("csfcube or trec.", shown="both")] = None,
+    runs: Annotated[list[str] | None, argument("Run tags, systems, or TREC run files.", shown="exports/runs/")] = None,
+    convention: Annotated[str | None, option("Evaluation convention: csfcube or trec.", shown="both")] = None,
     measure: Annotated[
         list[str] | None,
         option(
@@ -63,7 +61,7 @@ def evaluate(
             raise typer.BadParameter("found --against and --out, expected only one of them")
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
-        finding = needs_a_person(differing, "{} figure(s) differ from the paper's")
+        finding = needs_a_person(differing, "figure", "other than the paper's")
         return Output(found, step.describe_against(found), table="evaluate --against", finding=finding)
     evaluated = step.evaluate(
         ws,

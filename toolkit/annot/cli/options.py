@@ -1,4 +1,4 @@
-"""The options that several commands share, and how those before a verb hold for the verb."""
+"""The options that several commands share, and how options before a verb apply to the verb."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) 
 def _dry_run(ctx: typer.Context, value: bool) -> bool:
     if value and DRY_RUN not in ctx.meta:
         ctx.meta[DRY_RUN] = True
-        say("dry run: this is what would be done; nothing is changed")
+        say("dry run: nothing is changed; this is what the command would do")
     return value
 
 
@@ -49,7 +49,9 @@ def file_names(names: list[str] | str | None) -> list[str] | str | None:
     """Names after which files are called, as they were given: none that leads to another folder."""
     for name in [names] if isinstance(names, str) else names or ():
         if not FILE_NAME.fullmatch(name):
-            raise typer.BadParameter(f"found {name!r}, expected letters, digits, and _ . + - within")
+            raise typer.BadParameter(
+                f"found {name!r}, expected letters, digits and _ . + -, with a letter or digit first"
+            )
     return names
 
 
@@ -82,71 +84,81 @@ def option(text: str, *names: str, shown: bool | str = True, **more: Any) -> Any
 
 
 def setting(text: str, **limits: Any) -> Any:
-    """An option whose default stands in annot.toml."""
+    """An option whose default is in annot.toml."""
     return option(text, shown="annot.toml", **limits)
 
 
 def recorded(text: str, **limits: Any) -> Any:
-    """An option whose default is what the pools on record have, and before there are any, stands in annot.toml."""
+    """An option whose default is what the pools on record have, or annot.toml before there are any."""
     return option(text, shown="on record, else annot.toml", **limits)
 
 
 def flag(name: str, text: str) -> Any:
-    """An option that is there or not."""
+    """An option without a value."""
     return option(text, name)
 
 
 def only_with(what: str, /, **given: object) -> None:
-    """Refuse options, by their names, that have no meaning in this call. what: where they have one."""
-    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None and value is not False]
-    if names:
-        raise typer.BadParameter(f"{' and '.join(names)}: expected with {what} only")
+    """Refuse options that were given in vain. what: what they need."""
+    if names := _typed(given):
+        raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
 
 
 WorkspaceOption = Annotated[
-    Path, option("The study's folder.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
+    Path, option("Folder of the study.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
 ]
-QuietOption = Annotated[bool, option("Print no notes and not what is next.", "--quiet", callback=_quiet)]
+QuietOption = Annotated[bool, option("Leave out the notes and the next step.", "--quiet", callback=_quiet)]
 JsonOption = Annotated[bool, option("Print one JSON object instead of text.", "--json", callback=_form)]
 CsvOption = Annotated[bool, option("Print the figures as one CSV table instead of text.", "--csv", callback=_form)]
-DryRunOption = Annotated[bool, option("Say what would be done and change nothing.", "--dry-run", callback=_dry_run)]
-GONE = "Answers that are gone from the server count no longer; `annot answers restore` takes that back."
+DryRunOption = Annotated[
+    bool, option("Show what the command would do, without changing anything.", "--dry-run", callback=_dry_run)
+]
+GONE = "Stop counting answers that are no longer on the server; `annot answers restore` undoes this."
 AcceptDeletionsOption = Annotated[bool, flag("--accept-deletions", GONE)]
-WAITS = "Wait so long for another command that is changing this study."
+WAITS = "How long to wait for another command that is changing this study."
 WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]
-CLUSTER = "A Dask scheduler whose workers do the work, such as tcp://login:8786."
+CLUSTER = "Do the work on a Dask cluster; the address of its scheduler, such as tcp://login:8786."
 ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
-GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
-HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
+GrowOption = Annotated[bool, flag("--grow", "Add pairs even if tasks have already been sent.")]
+HourlyRateOption = Annotated[float | None, setting("Cost of an hour of judging.", min=0.0)]
 UrlOption = Annotated[
     str | None,
     option(
-        "Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one", callback=_without_password
+        "Address of Label Studio.",
+        "--url",
+        envvar="LABEL_STUDIO_URL",
+        shown="the local one",
+        callback=_without_password,
     ),
 ]
-TOKEN = "Personal or legacy token; better in the environment than here."
+TOKEN = "API token, personal or legacy; safer in the environment variable."
 KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
-SeedOption = Annotated[int | None, setting("Seed of the draw.", min=0)]
-OutOption = Annotated[Path | None, option("The folder to write into.", "--out", "-o", shown="exports/")]
-ConventionOption = Annotated[str | None, option("csfcube or trec.", shown="csfcube")]
+SeedOption = Annotated[int | None, setting("Random seed.", min=0)]
+OutOption = Annotated[Path | None, option("Folder to write to.", "--out", "-o", shown="exports/")]
+ConventionOption = Annotated[str | None, option("Evaluation convention: csfcube or trec.", shown="csfcube")]
 TiesOption = Annotated[
-    str, option("Documents that tie: in the convention's order, or expected: the mean over all orders.")
+    str, option("How tied documents count: order (in the convention's order) or expected (mean over all orders).")
 ]
-PerQueryOption = Annotated[bool, flag("--per-query", "Print each query too.")]
+PerQueryOption = Annotated[bool, flag("--per-query", "Print the figures for each query too.")]
 
 
 def refuse_beside(way: str, **given: object) -> None:
-    """Raise InputError for what was typed though this way of calling the command has no use for it.
+    """Raise InputError for options and arguments that do not go with this way of calling the command.
 
     given: by parameter; an argument in capitals.
     """
-    typed = [name for name, value in given.items() if value not in (None, False, [])]
-    if found := [name if name.isupper() else f"--{name.replace('_', '-')}" for name in typed]:
-        raise InputError(f"{way}: found {', '.join(found)}, which it has no use for")
+    if names := _typed(given):
+        raise InputError(f"`annot {way}` cannot be used with {' and '.join(names)}")
+
+
+def _typed(given: dict[str, object]) -> list[str]:
+    """What was typed of these parameters, as it is called on the command line."""
+    names = (name for name, value in given.items() if value not in (None, False, []))
+    return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
 
 
 def hand_down(ctx: typer.Context) -> bool:
-    """True when a verb of the group follows; the options given before it then hold for the verb.
+    """True when a verb of the group follows; the options given before it then apply to the verb.
 
     One that the verb does not have is refused: `annot facets --dry-run train` must not train.
     """

@@ -1,4 +1,4 @@
-"""What a command says: data to stdout, talk to stderr, progress on a terminal."""
+"""How a command prints: data to stdout, messages to stderr, progress on a terminal."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Output(NamedTuple):
     text: str
     """For people."""
     notes: Sequence[str] = ()
-    """What a person should know beside it."""
+    """What a person should know besides."""
     name: str = ""
-    """Of the data, where it is not the command's."""
+    """Of the data, if it is not the command's."""
     table: str = ""
-    """Its name in `annot.api.tidy.TABLES` where that is not the command's."""
+    """Its name in `annot.api.tidy.TABLES`, if that is not the command's."""
     records: Any = None
-    """What --csv is made of where that is not the data."""
+    """What --csv is made of, if that is not the data."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
 
-def needs_a_person(
-    findings: Sequence[object], found: str = "{} finding(s)", *, hint: str | None = None
-) -> FindingError | None:
-    """What ends a check that has printed its findings. found: how many, in words."""
-    return FindingError(found.format(len(findings)), hint=hint) if findings else None
+def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingError | None:
+    """What ends a check that has printed its findings. noun, what: as in "paper" "without sentence labels"."""
+    from annot.base.templating import counted
+
+    return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
 
 
 _ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -49,7 +49,7 @@ _ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\
 
 
 def shown(text: str) -> str:
-    r"""`text` as a terminal may have it: what it would obey is there as its number.
+    r"""`text` made safe for a terminal: characters that it would obey are replaced by their numbers.
 
     >>> shown("a comment\x1b]0;title\x07")
     'a comment\\u001b]0;title\\u0007'
@@ -58,7 +58,7 @@ def shown(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Talk: one line to stderr."""
+    """Print one line to stderr."""
     WAITING.quiet()
     typer.echo(shown(text), err=True)
 

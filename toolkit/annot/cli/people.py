@@ -1,4 +1,4 @@
-"""Judge: the people, who come, change and leave."""
+"""People: add, list and change assessors, and invite them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from annot.cli.output import Output, rendered, table
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("assessor", help="Add, list and change the people who judge; their accounts are kept in the database only.")
+group("assessor", help="Add, list and change the people who judge. Their accounts are stored only in the database.")
 
 PersonArgument = Annotated[str, argument("The person's name in the study, such as a4.")]
 
@@ -21,15 +21,15 @@ PersonArgument = Annotated[str, argument("The person's name in the study, such a
 @command("assessor add", server=True)
 def assessor_add(
     ws: "Workspace",
-    pseudonym: Annotated[str, argument("a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, option("The e-mail address of the Label Studio account.")],
-    adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
+    pseudonym: Annotated[str, argument("Name in the study, such as a1; it is used everywhere outside the database.")],
+    account: Annotated[str, option("E-mail address of the Label Studio account.")],
+    adjudicator: Annotated[bool, flag("--adjudicator", "The person settles disputes.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add a person who judges, or bring back one who left.
+    """Add an assessor or adjudicator, or bring back one who left.
 
-    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv,
-    beside the person's name in the study.
+    On a local Label Studio this also creates the account and saves its password, with the person's name in the study,
+    to .annot/studio/passwords.tsv.
     """
     from annot.steps import assessor as step
 
@@ -43,15 +43,14 @@ def assessor_list(
     silent: Annotated[
         int | None,
         option(
-            "Only those who have open pairs and have not answered for so many days, with the commands that hand their "
-            "pairs on.",
+            "List only people with open pairs and no answer for this many days, with commands to reassign their pairs.",
             metavar="DAYS",
             shown="everyone",
             min=0,
         ),
     ] = None,
 ) -> Output:
-    """Print everyone who judges or settles, with their accounts and what they have done; --csv leaves accounts out."""
+    """List assessors and adjudicators with their accounts and progress. --csv leaves out the accounts."""
     from annot.steps import assessor as step
 
     if silent is not None:
@@ -66,21 +65,21 @@ def assessor_list(
 def assessor_change(
     ws: "Workspace",
     assessor: PersonArgument,
-    account: Annotated[str | None, option("The e-mail address of the new account.", shown="as it is")] = None,
+    account: Annotated[str | None, option("E-mail address of the new account.", shown="unchanged")] = None,
     server: Annotated[
-        str | None, option("The address of their own Label Studio, kept by somebody else.", shown="as it is")
+        str | None, option("Address of the person's own Label Studio, if it runs elsewhere.", shown="unchanged")
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Change the account of a person, or the Label Studio that is theirs alone; without options, print that server.
+    """Change a person's account or their own Label Studio. Without options, show their Label Studio.
 
-    What they answered with an earlier account stays theirs. --server is for isolation = "server" in annot.toml, and
-    goes with the token in --api-key; both are kept in .annot/studios, readable by you alone.
+    Answers from an earlier account are kept. --server is for isolation = "server" in annot.toml and needs the API token
+    in --api-key. Both are stored in .annot/studios, where only you can read them.
     """
     from annot.steps import assessor as step
 
     if account is not None and server is not None:
-        raise typer.BadParameter("expected one of --account and --server")
+        raise typer.BadParameter("found --account and --server, expected one of them")
     if account is not None:
         text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
         return Output({"assessor": assessor}, text, notes)
@@ -92,24 +91,22 @@ def assessor_change(
 def assessor_leave(
     ws: "Workspace",
     assessor: PersonArgument,
-    to: Annotated[str | None, option("Who gets the open pairs, in their order.", shown="all others, evenly")] = None,
+    to: Annotated[str | None, option("The person who gets the open pairs.", shown="all others, evenly")] = None,
     to_adjudicator: Annotated[
         bool,
         flag(
             "--to-adjudicator",
-            "Pairs that were returned to the person and are not answered go to an adjudicator. Without it, they have "
-            "again the decision that they had.",
+            "Send unanswered returned pairs of the person to an adjudicator. Without this, their earlier grades count "
+            "again.",
         ),
     ] = False,
-    offline: Annotated[
-        bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
-    ] = False,
+    offline: Annotated[bool, flag("--offline", "Do not look for answers that are not pulled yet.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Move the open pairs of a person who leaves to another, or to all others; answered ones stay with who answered.
+    """Give the open pairs of a person who leaves to another person or to all others. Their answers are kept.
 
-    A pair that the person of --to has already goes to somebody else. A pair that no other can take has no final grade
-    until you add a person and run `annot plan`. The next `annot push` changes the projects accordingly.
+    If the person in --to already has a pair, someone else gets it. A pair that no one else can take has no final grade
+    until you add a person and run `annot plan`. The next `annot push` updates the projects.
     """
     from annot.steps import assessor_leaving as step
 
@@ -120,17 +117,15 @@ def assessor_leave(
 @command("invite", server=True, alone=True)
 def invite(
     ws: "Workspace",
-    assessors: Annotated[list[str] | None, argument("Whom to invite.", shown="everyone")] = None,
-    contact: Annotated[str | None, option("Whom the person asks.", shown="collection.contact in annot.toml")] = None,
-    until: Annotated[
-        datetime | None, option("The day by which the pairs are wanted.", shown="none", formats=["%Y-%m-%d"])
-    ] = None,
-    out: Annotated[Path | None, option("A folder for one file a person.", "--out", "-o", shown="the terminal")] = None,
+    assessors: Annotated[list[str] | None, argument("People to invite.", shown="everyone")] = None,
+    contact: Annotated[str | None, option("Who answers questions.", shown="collection.contact in annot.toml")] = None,
+    until: Annotated[datetime | None, option("Day to be finished by.", shown="none", formats=["%Y-%m-%d"])] = None,
+    out: Annotated[Path | None, option("Folder for one file per person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Output:
-    """Write a letter for each person, ready to send: how much there is to do, how to begin, what is published.
+    """Write a letter to each person, ready to send: how much work there is, how to start, and what is published.
 
-    A first letter says about how many pairs and hours; write again after `annot plan` and `annot push`, and it has the
-    exact number and the link. For adjudicators that is after `annot push adjudication`.
+    The first letter estimates the number of pairs and hours. Run the command again after `annot plan` and `annot push`
+    for a letter with the exact number and the link. For adjudicators, do this after `annot push adjudication`.
     """
     from annot.steps import invite as step
 

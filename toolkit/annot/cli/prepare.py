@@ -1,4 +1,4 @@
-"""Prepare: the study's folder, the corpus, sentence facets and queries."""
+"""Prepare: the study folder, the corpus, sentence labels and queries."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,25 +18,25 @@ REPORTED = 10
 
 @command("init")
 def init(
-    folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
-    name: Annotated[str | None, option("The collection's name.", shown="the folder's")] = None,
+    folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
+    name: Annotated[str | None, option("Name of the collection.", shown="name of the folder")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Make a study: annot.toml, folders, the database."""
+    """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import init as step
 
     made = step.init(folder, name=name, dry_run=dry_run)
-    verb = "would make" if dry_run else "made"
-    told_of = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already"
-    return Output(made, told_of, made.notes)
+    verb = "would create" if dry_run else "created"
+    text = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: already complete"
+    return Output(made, text, made.notes)
 
 
-group("corpus", help="Add papers, and print what the corpus holds.")
+group("corpus", help="Add papers to the corpus and show its contents.")
 
 
 @command("corpus show")
 def corpus_contents(ws: "Workspace") -> Output:
-    """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
+    """Show the contents of the corpus: papers, years and near-duplicates. A pool takes one of each group of these."""
     from annot.steps import corpus as step
 
     with progress("comparing papers") as advance:
@@ -47,18 +47,18 @@ def corpus_contents(ws: "Workspace") -> Output:
 @command("corpus add")
 def corpus_add(
     ws: "Workspace",
-    files: Annotated[list[str], argument("Files of papers, plain or gzip; datasets with irds.")],
+    files: Annotated[list[str], argument("Files of papers, plain or gzipped; with --format irds, names of datasets.")],
     form: Annotated[
         str | None,
         option(
-            "annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv or parquet.",
+            "Format: annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv or parquet.",
             "--format",
-            shown="told from each file",
+            shown="detected",
         ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add papers from files, and print what the filters left out, by reason, and what was cleaned of the texts."""
+    """Add papers from files. Lists papers that were left out, with reasons, and changes made to texts."""
     from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
 
@@ -71,40 +71,40 @@ def corpus_add(
 @command("facets")
 def facets_label(
     ws: "Workspace",
-    model: Annotated[Path | None, option("A model made by `annot facets train`.")] = None,
-    leave_out: Annotated[bool, flag("--leave-out", "Take papers that have no labels out of the corpus.")] = False,
+    model: Annotated[Path | None, option("Label with this model, made by `annot facets train`.")] = None,
+    leave_out: Annotated[bool, flag("--leave-out", "Instead, remove papers without labels from the corpus.")] = False,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Label each sentence of the corpus and print the counts; labels that the papers came with are kept.
+    """Label each sentence in the corpus and print the counts. Labels that came with the papers are kept.
 
-    Where the model has other labels than the study, papers that came without any are listed, with what can be done.
+    If the labels of the model differ from those of the study, lists the papers without labels and what you can do.
     """
     from annot.base.templating import counted
     from annot.steps import facets as step
 
     if leave_out:
         if model is not None:
-            raise InputError("--leave-out: found --model beside it, expected one or the other")
+            raise InputError("found --leave-out and --model, expected one of them")
         gone = step.leave_out(ws, dry_run=dry_run)
-        verb = "would leave" if dry_run else "left"
-        return Output(gone, f"{counted(len(gone.papers), 'paper')} {verb} the corpus, {gone.in_corpus} stay")
+        verb = "would be removed" if dry_run else "removed"
+        return Output(gone, f"{counted(len(gone.papers), 'paper')} {verb} from the corpus, {gone.in_corpus:,} left")
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
-    finding = needs_a_person(labelled.without, "{} paper(s) without sentence labels")
+    finding = needs_a_person(labelled.without, "paper", "without sentence labels")
     return Output(labelled, rendered("facets", labelled=labelled, reported=REPORTED), finding=finding)
 
 
 @command("facets train", needs_study=False)
 def facets_train(
     ws: "Workspace | None",
-    file: Annotated[Path, argument("Labelled abstracts as JSON Lines: `sentences`, `labels`.")],
-    out: Annotated[Path, option("Where the model goes.", "--out", "-o")],
-    held_out: Annotated[Path | None, option("Labelled abstracts to measure the model on.")] = None,
+    file: Annotated[Path, argument("Labelled abstracts as JSON Lines, with `sentences` and `labels`.")],
+    out: Annotated[Path, option("File for the model.", "--out", "-o")],
+    held_out: Annotated[Path | None, option("Labelled abstracts for testing the model.")] = None,
 ) -> Output:
-    """Train a sentence labeller, write it to a file, and print its scores on held-out abstracts.
+    """Train a model that labels sentences, and print its scores on held-out abstracts.
 
-    Its labels are those of the study; outside a study, those of the file.
+    It uses the labels of the study; outside a study, those of the file.
     """
     from annot.steps import facets as step
 
@@ -112,7 +112,7 @@ def facets_train(
     return Output(trained, rendered("trained", trained=trained))
 
 
-group("query", help="Choose the queries: a paper and one facet of it.")
+group("query", help="Choose the queries. A query is a paper and one of its facets.")
 
 SeedOption = Annotated[int | None, setting("Random seed.")]
 
@@ -120,21 +120,21 @@ SeedOption = Annotated[int | None, setting("Random seed.")]
 @command("query sample")
 def query_sample(
     ws: "Workspace",
-    out: Annotated[Path | None, option("The sheet to fill in.", "--out", "-o", shown="queries.csv")] = None,
-    per_period: Annotated[int | None, setting("Papers per period.", min=1)] = None,
+    out: Annotated[Path | None, option("Rating sheet to write.", "--out", "-o", shown="queries.csv")] = None,
+    per_period: Annotated[int | None, setting("Papers to draw from each period.", min=1)] = None,
     number: Annotated[
-        int | None, option("Write no sheet: choose so many queries, unrated, which goes on record.", "--choose", min=1)
+        int | None, option("Instead, choose this many queries without rating; this is recorded.", "--choose", min=1)
     ] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
+    """Draw random papers from each period into a rating sheet, and explain how to fill it in."""
     from annot.steps import query_sample as step
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
     if number is not None:
         if out is not None:
-            raise InputError("--choose: found --out beside it, expected one or the other: it writes no sheet")
+            raise InputError("found --choose and --out, expected one of them: --choose writes no sheet")
         chosen = step.choose_unrated(ws, number, dry_run=dry_run)
         return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
     sampled = step.sample(ws, out=out or Path(ws.sheet.name), dry_run=dry_run)
@@ -144,16 +144,16 @@ def query_sample(
 @command("query choose")
 def query_choose(
     ws: "Workspace",
-    number: Annotated[int, argument("How many queries.", min=1)],
-    sheet: Annotated[Path, option("The sheet, filled in.", "--sheet", "-s")] = Path("queries.csv"),
-    two_facets: Annotated[float | None, setting("Share of papers that give two queries.", min=0.0, max=1.0)] = None,
+    number: Annotated[int, argument("Number of queries.", min=1)],
+    sheet: Annotated[Path, option("The rating sheet, filled in.", "--sheet", "-s")] = Path("queries.csv"),
+    two_facets: Annotated[float | None, setting("Share of papers with two queries.", min=0.0, max=1.0)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Choose queries from the rated papers, as evenly as possible across periods, types and facets.
 
-    Adds the chosen queries to those of the study. Left out are surveys, papers that are not rated or rated too low
-    (`min_rating` in annot.toml), and papers whose facets are all struck out.
+    Adds them to the queries of the study. Leaves out surveys, papers without a rating or with one below `min_rating` in
+    annot.toml, and papers whose facets are all struck out.
     """
     from annot.steps import query_sample as step
 
@@ -165,21 +165,23 @@ def query_choose(
 @command("query add")
 def query_add(
     ws: "Workspace",
-    paper: Annotated[str | None, argument("The id of the query paper.")] = None,
-    facet: Annotated[str | None, option("A facet of annot.toml.", "--facet", "-f")] = None,
-    file: Annotated[Path | None, option("CSV with the columns paper_id, facet and, where wanted, sentences.")] = None,
-    sentences: Annotated[
-        str | None, option("The query's sentences, counted from 1: 2,3.", shown="all of the facet")
+    paper: Annotated[str | None, argument("Id of the query paper.")] = None,
+    facet: Annotated[str | None, option("Facet, as named in annot.toml.", "--facet", "-f")] = None,
+    file: Annotated[
+        Path | None, option("Add the queries of a CSV file with the columns paper_id, facet and optionally sentences.")
     ] = None,
+    sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add one query, by facet or by chosen sentences; or all those of a file."""
+    """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""
     from annot.base.templating import counted
     from annot.steps import query as step
 
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
-            raise InputError("--file: found a paper or its facet beside it, expected one or the other")
+            raise InputError(
+                "found --file and a paper, --facet or --sentences; expected --file alone or PAPER --facet FACET"
+            )
         several = step.add_file(ws, file, dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
@@ -192,9 +194,9 @@ def query_add(
 
 @command("query remove")
 def query_remove(
-    ws: "Workspace", query: Annotated[str, argument("The id of the query.")], dry_run: DryRunOption = False
+    ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
 ) -> Output:
-    """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
+    """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
     from annot.base.templating import counted
     from annot.steps import query as step
 
@@ -206,7 +208,7 @@ def query_remove(
 
 @command("query list", csv=True)
 def query_list(ws: "Workspace") -> Output:
-    """Print the queries of the study."""
+    """List the queries of the study."""
     from annot.steps import query as step
 
     listed = step.listing(ws)
@@ -216,14 +218,14 @@ def query_list(ws: "Workspace") -> Output:
 @command("query folds")
 def query_folds(
     ws: "Workspace",
-    folds: Annotated[int, option("How many.", min=2)] = 2,
-    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml", min=0)] = None,
-    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
+    folds: Annotated[int, option("Number of folds.", min=2)] = 2,
+    seed: Annotated[int | None, option("Random seed.", shown="annot.toml", min=0)] = None,
+    redraw: Annotated[bool, flag("--redraw", "Replace the folds on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Draw test folds of the queries; evaluation then takes the mean of the folds' means.
+    """Split the queries into test folds. Evaluation then reports the mean over folds.
 
-    A paper and its near-copies are in one fold.
+    A paper and its near-duplicates are in the same fold.
     """
     from annot.steps import query as step
 

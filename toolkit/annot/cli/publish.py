@@ -1,4 +1,4 @@
-"""Publish: the page that people read, the datasheet, the release."""
+"""Publish: the report, the browsing page, the datasheet, the release and the trace of a pair."""
 
 from contextlib import nullcontext
 from datetime import datetime
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def browse(
     ws: "Workspace",
     partial: Annotated[
-        bool, flag("--partial", "Show the grades that are settled while judging is under way; not for assessors.")
+        bool, flag("--partial", "Show settled grades while judging is in progress. Do not show this page to assessors.")
     ] = False,
     out: OutOption = None,
 ) -> Output:
-    """Write the page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
+    """Write a web page for browsing the collection: queries, ranked abstracts, grades, two systems side by side.
 
-    One HTML file that works without a network. While anything is still being judged, no grade is on it.
+    It is one HTML file and works offline. It shows no grades until all pairs are judged, unless you use --partial.
     """
     from annot.steps import browse as step
 
@@ -35,10 +35,10 @@ def browse(
 @command("report")
 def report(
     ws: "Workspace",
-    table: Annotated[str | None, option("Print this table of the report and write nothing.")] = None,
+    table: Annotated[str | None, option("Print this table of the report instead of writing files.")] = None,
     out: OutOption = None,
 ) -> Output:
-    """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
+    """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
     from annot.publishing.report.tables import data_of
     from annot.publishing.report.terminal import table_text
     from annot.steps import report as step
@@ -52,7 +52,7 @@ def report(
 
 @command("datasheet")
 def datasheet(ws: "Workspace") -> Output:
-    """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
+    """Write the datasheet of the collection, with figures from the study and your answers from datasheet.toml."""
     from annot.publishing.release.questions import describe_open
     from annot.steps import datasheet as step
 
@@ -63,43 +63,44 @@ def datasheet(ws: "Workspace") -> Output:
 @command("release", alone=False)
 def release(
     ws: "Workspace",
-    folder: Annotated[Path, argument("A new or empty folder, or an earlier release of this collection.")],
+    folder: Annotated[Path, argument("A new or empty folder, or that of an earlier release of this collection.")],
     with_text: Annotated[
         bool | None,
         option(
-            "Titles and abstracts, or the ids of the papers only.",
+            "Include titles and abstracts, or only the ids of papers.",
             "--with-text/--ids-only",
-            shown="texts when collection.text_licence names their licence",
+            shown="texts if annot.toml has text_licence",
         ),
     ] = None,
     licence: Annotated[
-        str | None, option("Of the judgements: an SPDX identifier or a URL.", shown="annot.toml")
+        str | None, option("Licence of the judgements: SPDX identifier or URL.", shown="annot.toml")
     ] = None,
     date: Annotated[
-        datetime | None, option("The only date in the release.", shown="annot.toml, or none", formats=["%Y-%m-%d"])
+        datetime | None,
+        option("Date of the release; it contains no other date.", shown="annot.toml, or none", formats=["%Y-%m-%d"]),
     ] = None,
     allow: Annotated[
         list[str] | None,
-        option("A text that is meant to be public although it looks like an identity; repeat for more."),
+        option("Allow this text, although it looks like a name or an address; may be repeated."),
     ] = None,
     consented: Annotated[
         str | None,
         option(
-            "How people agreed that what they wrote before they were told is published; kept on record.", metavar="HOW"
+            "Record how people agreed to publish what they wrote before they knew it would be published.", metavar="HOW"
         ),
     ] = None,
     consented_by: Annotated[
-        list[str] | None, option("Who agreed; repeat for more.", shown="everyone whose words would stay out")
+        list[str] | None, option("Who agreed; may be repeated.", shown="everyone whose consent is missing")
     ] = None,
     draft: Annotated[
-        bool, flag("--draft", "Write what is there, marked as a draft, and a list of everything that is missing.")
+        bool, flag("--draft", "Write an incomplete release, marked as a draft, with a list of what is missing.")
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
+    """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums."""
     from annot.steps import release as step
 
-    # Consent is put on record; else nothing in the study changes.
+    # The study changes only if consent is put on record.
     recorded = consented is not None and not dry_run
     with held(ws, "release", wait_seconds=0.0) if recorded else nullcontext():
         done = step.release(
@@ -121,10 +122,10 @@ def release(
 @command("trace", csv=True)
 def trace(
     ws: "Workspace",
-    query: Annotated[str, argument("A query id.")],
-    document: Annotated[str, argument("A document id.")],
+    query: Annotated[str, argument("Query id.")],
+    document: Annotated[str, argument("Document id.")],
 ) -> Output:
-    """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
+    """Show the history of a pair: corpus record, pool, every judgement, final grade and rank in each run."""
     from annot.publishing.report.traced import describe
     from annot.steps import trace as step
 

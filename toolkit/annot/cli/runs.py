@@ -1,7 +1,7 @@
-"""Measure: the runs of systems, our own and others', and encoders trained as the papers trained theirs."""
+"""Measure: make and import runs of systems, and train encoders as their papers did."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
@@ -16,18 +16,22 @@ def run(
     ws: "Workspace",
     systems: Annotated[
         list[str] | None,
-        argument("Names that `annot run list` shows.", shown="the four term baselines of CSFCube", metavar="SYSTEM"),
+        argument(
+            "Systems to run; `annot run list` shows their names.",
+            shown="the four term baselines of CSFCube",
+            metavar="SYSTEM",
+        ),
     ] = None,
-    replace: Annotated[bool, flag("--replace", "Write over an imported run of the same name.")] = False,
+    replace: Annotated[bool, flag("--replace", "Overwrite an imported run of the same name.")] = False,
 ) -> Output:
-    """Write runs: the pools ranked by systems, the query's sentences against whole candidate abstracts."""
+    """Rank the pools with systems and write the runs. Systems compare the query's sentences with whole abstracts."""
     from annot.steps import run as step
 
     with progress("ranking pools") as advance:
         made = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
     notes = (
-        f"{one.tag}: the optimal transport of {one.given_up} of {one.documents} documents was given up before it was "
-        "exact; their scores are approximate"
+        f"{one.tag}: the scores of {one.given_up} of {one.documents} documents are approximate, because optimal "
+        "transport did not converge"
         for one in made
         if one.given_up
     )
@@ -36,22 +40,22 @@ def run(
 
 @command("run list", needs_study=False)
 def run_list(ws: "Workspace | None") -> Output:
-    """Print every system: its family, its source, what it sees of query and candidate, and what it needs."""
+    """List all systems, with their source, what they see of a query and a candidate, and what they need."""
     from annot.publishing.report import commands
-    from annot.steps import run as step
+    from annot.ranking.systems import SYSTEMS
 
-    systems = step.every_system()
+    systems = tuple(SYSTEMS.values())
     return Output(systems, table(commands.SYSTEMS, systems))
 
 
 @command("run matches")
 def run_matches(
     ws: "Workspace",
-    run: Annotated[str, argument("A run of a system that compares sentences.")],
-    query: Annotated[str, argument("The query's id.")],
-    document: Annotated[str, argument("The document's id.")],
+    run: Annotated[str, argument("Run of a system that compares sentences.")],
+    query: Annotated[str, argument("Query id.")],
+    document: Annotated[str, argument("Document id.")],
 ) -> Output:
-    """Print which sentences of a query and of a document a run matched, heaviest first."""
+    """Show which sentences of a query and a document a run matched, with the largest weights first."""
     from annot.steps import run as step
 
     matched = step.matches(ws, run, query_id=query, doc_id=document)
@@ -61,26 +65,27 @@ def run_matches(
 @command("run import")
 def run_import(
     ws: "Workspace",
-    files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON, one file a facet.")],
-    tag: Annotated[str, option("The run's name in this study.")],
+    files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON format, one file per facet.")],
+    tag: Annotated[str, option("Name of the run in this study.")],
     meta: Annotated[
-        Path | None, option("Its metadata, YAML or JSON, with ir_metadata's fields.", shown="the file's head")
+        Path | None,
+        option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
     ] = None,
-    facet: Annotated[str | None, option("Facet of ranked pools.", "--facet", "-f", shown="in the file's name")] = None,
-    system: Annotated[str | None, option("The system that this is one of several runs of.", shown="the tag")] = None,
-    seed: Annotated[int | None, option("The seed that distinguishes it from the others.")] = None,
-    foreign: Annotated[
-        str | None, option("Documents that are in no pool: drop, or keep as unjudged.", shown="refused")
+    facet: Annotated[
+        str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="in the file name")
     ] = None,
-    duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
-    missing: Annotated[str, option("Candidates that the run lacks: out, or last.")] = "out",
-    distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
-    replace: Annotated[bool, flag("--replace", "Write over a run of this name that was made here.")] = False,
+    system: Annotated[str | None, option("System, if this is one of several runs of it.", shown="the tag")] = None,
+    seed: Annotated[int | None, option("Seed that distinguishes this run from the others.")] = None,
+    foreign: Annotated[str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse")] = None,
+    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
+    missing: Annotated[str, option("Candidates that the run lacks: out (left out) or last (ranked last).")] = "out",
+    distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
+    replace: Annotated[bool, flag("--replace", "Overwrite a run of this name that `annot run` made.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Import a run that was made elsewhere; it is evaluated, reported and released like our own.
+    """Import a run made elsewhere. It is evaluated, reported and released like the runs made here.
 
-    What is missing, foreign, there twice or tied is counted, with examples.
+    Lists missing, unknown, repeated and tied documents, with examples.
     """
     from annot.ranking.submission import SubmissionRules
     from annot.steps import run as step
@@ -101,33 +106,31 @@ def run_import(
     return Output(imported, rendered("run-imported", imported=imported))
 
 
-group("encoder", help="Train an encoder as its paper did: contexts, examples, training.")
+group("encoder", help="Train an encoder as its paper did, in three steps: contexts, examples, train.")
 
 SystemArgument = Annotated[
-    str, argument("specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's: ts-aspire, ...")
+    str,
+    argument(
+        "System to train: specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's (ts-aspire, ...)."
+    ),
 ]
-
-
-def own(text: str, **limits: Any) -> Any:
-    """An option whose default is that of the system's paper."""
-    return option(text, shown="the paper's", **limits)
 
 
 @command("encoder contexts", alone=False)
 def encoder_contexts(
     ws: "Workspace",
-    files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
-    out: Annotated[Path, option("The file of contexts.", "--out", "-o")],
+    files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines, with cite_spans in body_text.")],
+    out: Annotated[Path, option("File for the contexts.", "--out", "-o")],
     field: Annotated[
-        list[str] | None, option("Field of study of the citing paper; may be repeated.", shown="all fields")
+        list[str] | None, option("Use citing papers of this field of study only; may be repeated.", shown="all fields")
     ] = None,
-    fewest_words: Annotated[int, option("Words of a context, at least.", min=1)] = 5,
-    most_words: Annotated[int, option("Words of a context, at most.", min=1)] = 60,
+    fewest_words: Annotated[int, option("Minimum number of words in a context.", min=1)] = 5,
+    most_words: Annotated[int, option("Maximum number of words in a context.", min=1)] = 60,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Write the co-citation contexts of full texts: which papers of the corpus are cited together, and in what words.
+    """Extract co-citation contexts from full texts: the sentences that cite several papers of the corpus.
 
-    What is left out is counted by reason.
+    Counts the contexts that are left out, by reason.
     """
     from annot.ranking.systems.training.cocitations import Limits
     from annot.steps import encoder_examples as step
@@ -142,29 +145,28 @@ def encoder_contexts(
 def encoder_examples(
     ws: "Workspace",
     system: SystemArgument,
-    out: Annotated[Path, option("The folder of the examples.", "--out", "-o")],
-    contexts: Annotated[
-        Path | None, option("What `annot encoder contexts` wrote; for systems trained on co-citations.")
-    ] = None,
-    examples: Annotated[int | None, own("Examples to draw.", min=1)] = None,
-    dev: Annotated[int, option("Dev examples, at most.", min=1)] = 2000,
+    out: Annotated[Path, option("Folder for the examples.", "--out", "-o")],
+    contexts: Annotated[Path | None, option("File from `annot encoder contexts`, if the system needs it.")] = None,
+    examples: Annotated[int | None, option("Number of training examples.", shown="as in the paper", min=1)] = None,
+    dev: Annotated[int, option("Maximum number of dev examples.", min=1)] = 2000,
     dev_share: Annotated[
-        float, option("Share of papers, or of sets cited together, held out for them.", min=0.0, max=1.0)
+        float,
+        option("Share of papers, or of sets of papers cited together, held out for dev examples.", min=0.0, max=1.0),
     ] = 0.2,
-    most_cocited: Annotated[int, option("Papers cited together, at most, for pairs of papers.", min=2)] = 3,
-    easy: Annotated[int, option("Triplets: random negatives of a paper.", min=0)] = 3,
-    hard: Annotated[int, option("Triplets: negatives cited by what the paper cites.", min=0)] = 2,
-    sentences: Annotated[int, option("Inverse cloze task: sentences of an abstract.", min=1)] = 2,
+    most_cocited: Annotated[int, option("Pairs of papers: maximum size of a set of papers cited together.", min=2)] = 3,
+    easy: Annotated[int, option("Triplets: random negatives per paper.", min=0)] = 3,
+    hard: Annotated[int, option("Triplets: negatives that are cited by papers that the paper cites.", min=0)] = 2,
+    sentences: Annotated[int, option("Inverse cloze task: sentences per abstract.", min=1)] = 2,
     removed: Annotated[
         float, option("Inverse cloze task: how often the sentence is dropped from the abstract.", min=0.0, max=1.0)
     ] = 0.9,
-    with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
+    with_queries: Annotated[bool, flag("--with-queries", "Also train on the query papers of the study.")] = False,
     seed: Annotated[int, option("Random seed.")] = 0,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Write examples to train a system on: train.jsonl and dev.jsonl.
+    """Write the training examples of a system to train.jsonl and dev.jsonl.
 
-    Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
+    Leaves out the query papers of the study, because a system must not be tested on papers that it was trained on.
     """
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_examples as step
@@ -179,37 +181,35 @@ def encoder_examples(
 def encoder_train(
     ws: "Workspace | None",
     system: SystemArgument,
-    data: Annotated[Path, option("The folder that `annot encoder examples` wrote.")],
+    data: Annotated[Path, option("Folder from `annot encoder examples`.")],
     start: Annotated[
         str | None,
         option(
-            "Weights to start from: a folder, or a system such as specter or scibert-uncased.",
+            "Initial weights: a folder, or a system such as specter or scibert-uncased.",
             "--from",
-            shown="the paper's",
+            shown="as in the paper",
         ),
     ] = None,
     align: Annotated[
         str | None,
-        option(
-            "For ts-aspire and abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"
-        ),
+        option("ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"),
     ] = None,
-    out: Annotated[Path | None, option("Where the weights go.", "--out", "-o", shown="weights/SYSTEM")] = None,
-    device: Annotated[str | None, option("cpu, cuda, cuda:1, ...", shown="the GPU where there is one")] = None,
+    out: Annotated[Path | None, option("Folder for the weights.", "--out", "-o", shown="weights/SYSTEM")] = None,
+    device: Annotated[str | None, option("Device: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
     setting: Annotated[
         list[str] | None,
         option(
-            "A setting in place of the paper's, such as learning_rate=1e-5; may be repeated: batch, at_once, "
+            "Change a setting of the paper, as in learning_rate=1e-5; may be repeated. Settings: batch, at_once, "
             "learning_rate, warm_up, epochs, loss, margin, check_every, patience, temperature, entropy, seed.",
             "--set",
-            shown="the paper's",
+            shown="as in the paper",
         ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
+    """Train an encoder and write its weights for `annot run`. Shows the learning curve while it trains.
 
-    Interrupted, the same command goes on from its last look at the dev examples.
+    If training is interrupted, the same command continues from the last test on the dev examples.
     """
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_train as step

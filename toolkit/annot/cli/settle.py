@@ -33,8 +33,8 @@ def agreement(
     missing: Annotated[
         str | None,
         setting(
-            "How missing judgements count. drop: they are left out, and only pairs with two or more grades are "
-            "compared. zero: as grade 0."
+            "How missing judgements count. drop: leave them out, and compare only pairs with two or more grades. zero: "
+            "count them as grade 0."
         ),
     ] = None,
     per_query: PerQueryOption = False,
@@ -110,10 +110,10 @@ def qrels(
 @command("qrels compare", csv=True)
 def qrels_compare(
     ws: "Workspace",
-    a: Annotated[Path, argument("TREC qrels; the reference.")],
+    a: Annotated[Path, argument("The reference, as TREC qrels.")],
     b: Annotated[Path, argument("TREC qrels of the same queries.")],
     convention: ConventionOption = None,
-    measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
+    measure: Annotated[str | None, option("Measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Output:
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step

@@ -1,4 +1,4 @@
-"""Help: a local Label Studio, and the demonstration."""
+"""Keep: a local Label Studio and the doctor. Prepare: the demonstration."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,10 +10,10 @@ from annot.cli.output import Output, needs_a_person, progress, rendered, say
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("studio", help="Start and stop a Label Studio on this machine.")
+group("studio", help="Start and stop a local Label Studio.")
 
 
-def _told(ws: "Workspace", *, stopped: bool = False) -> Output:
+def _states(ws: "Workspace", *, stopped: bool = False) -> Output:
     """The server of the study; in mode `server` a list of everyone's."""
     from annot.judging.exchange.servers import isolated
     from annot.steps import studio as step
@@ -25,43 +25,43 @@ def _told(ws: "Workspace", *, stopped: bool = False) -> Output:
 @command("studio up")
 def studio_up(
     ws: "Workspace",
-    port: Annotated[int | None, option("The port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
+    port: Annotated[int | None, option("Port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
     per_assessor: Annotated[
-        bool, flag("--per-assessor", 'A server for each person, as isolation = "server" in annot.toml has it.')
+        bool, flag("--per-assessor", 'Start a server for each person, for isolation = "server" in annot.toml.')
     ] = False,
 ) -> Output:
-    """Start a local Label Studio, installed into an environment of its own the first time, and print its address.
+    """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
-    Where annot.toml has isolation = "server", it is one for each person. A server takes up to 0.8 GB of memory.
+    With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
     """
     from annot.steps import studio as step
 
     step.up(ws, port=port, per_assessor=per_assessor, tell=say)
-    return _told(ws)
+    return _states(ws)
 
 
 @command("studio down")
 def studio_down(ws: "Workspace") -> Output:
-    """Stop the local Label Studio, or that of each person; the data stay."""
+    """Stop the local Label Studio, or every person's server. The data are kept."""
     from annot.steps import studio as step
 
     running = any(state.running for state in step.status(ws))
     step.down(ws)
-    return _told(ws, stopped=running)
+    return _states(ws, stopped=running)
 
 
 @command("studio status")
 def studio_status(ws: "Workspace") -> Output:
-    """Print whether the local Label Studio runs, and where; or that of each person."""
-    return _told(ws)
+    """Show whether the local Label Studio, or every person's server, is running, and its address."""
+    return _states(ws)
 
 
 @command("doctor", needs_study=False, server=True)
 def doctor(ws: "Workspace | None") -> Output:
-    """Print what is unsafe or in the way, on this machine, in this study and on its server, and how to mend it.
+    """Find safety and setup problems of this machine, the study and its server, and explain how to fix them.
 
-    Looked at: the server's release and known advisories, sign-up without invitation, https, clocks; who can read the
-    database; the disk; Python. Exit code 1 where something is found.
+    Checks the server's version and known vulnerabilities, open sign-up, https and clocks, who can read the database,
+    disk space and the Python version. Exits with 1 if there is a problem.
     """
     from annot.steps import doctor as step
 
@@ -70,21 +70,19 @@ def doctor(ws: "Workspace | None") -> Output:
         examined,
         rendered("doctor", examined=examined),
         examined.notes,
-        finding=needs_a_person(examined.findings, "{} thing(s) to mend"),
+        finding=needs_a_person(examined.findings, "problem", "to fix"),
     )
 
 
 @command("demo")
 def demo(
-    folder: Annotated[Path, argument("The folder of the demonstration; made if it is not there.")] = Path(
+    folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
         "demo-workspace"
     ),
-    fresh: Annotated[bool, flag("--fresh", "Draw from rankings trained just now instead of the frozen ones.")] = False,
-    corpus_only: Annotated[
-        Path | None, option("Write the papers to this file, to try things on, and do nothing else.", metavar="FILE")
-    ] = None,
+    fresh: Annotated[bool, flag("--fresh", "Train and rank now, instead of using the packaged rankings.")] = False,
+    corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:
-    """Make a whole study of a packaged corpus of fictional papers, judged by simulated assessors, up to its report."""
+    """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
     if corpus_only is not None:
         from annot.demo.packaged import write_corpus
 

@@ -1,4 +1,4 @@
-"""Prepare: vectors of papers and of words, and the index of what the ranking methods need."""
+"""Prepare: paper vectors, word vectors, and the index that ranking methods need."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
-from annot.cli.output import Output, progress, table
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
-group("vectors", help="Add vectors of papers and of words, made elsewhere or by an encoder.")
+group("vectors", help="Add paper vectors and word vectors, from files or with an encoder.")
 
 
 @command("vectors add", free_with="encoder")
@@ -19,55 +19,54 @@ def vectors_add(
     ws: "Workspace",
     name: Annotated[
         str | None,
-        argument("The name of the set; it is a pooling method and a system at once.", metavar="NAME", shown=False),
+        argument(
+            "Name of the set. It becomes a pooling method and a system of this name.", metavar="NAME", shown=False
+        ),
     ] = None,
-    files: Annotated[list[Path] | None, argument("Files of one format.", metavar="FILES", shown=False)] = None,
+    files: Annotated[list[Path] | None, argument("Files, all in one format.", metavar="FILES", shown=False)] = None,
     words: Annotated[
         Path | None,
         option(
-            "Word vectors, used instead of training some: word2vec text or binary, fastText .vec or .bin; also .gz."
+            "Use these word vectors instead of training some: word2vec text or binary, fastText .vec or .bin, or .gz."
         ),
     ] = None,
     encoder: Annotated[
         str | None,
         option(
-            "Make the vectors with this encoder: specter, specter2 or scincl, a folder of weights, or a model in the "
-            "hub's cache, of sentence-transformers or transformers.",
+            "Make the vectors with this encoder: specter, specter2 or scincl, a folder of weights, or a model of "
+            "sentence-transformers or transformers in the cache of the Hugging Face hub.",
             metavar="MODEL",
         ),
     ] = None,
     format: Annotated[
-        str | None, option("semantic-scholar (JSON Lines), npy, parquet or safetensors.", shown="by file name")
+        str | None, option("Format: semantic-scholar (JSON Lines), npy, parquet or safetensors.", shown="by file name")
     ] = None,
-    ids: Annotated[Path | None, option("Of npy and safetensors: the id of each row, one a line.")] = None,
-    id_column: Annotated[str | None, option("Of Parquet: the column of ids.", shown="found by name")] = None,
+    ids: Annotated[Path | None, option("npy, safetensors: file with the id of each row, one per line.")] = None,
+    id_column: Annotated[str | None, option("parquet: column of the ids.", shown="by name")] = None,
     vector_column: Annotated[
-        str | None, option("Of Parquet: the column of vectors; of safetensors: the tensor.", shown="found")
+        str | None, option("parquet: column of vectors; safetensors: tensor.", shown="detected")
     ] = None,
     space: Annotated[
-        str | None, option("The space they are in, such as allenai/specter2.", shown="as the files say, else NAME")
+        str | None, option("Vector space, such as allenai/specter2.", shown="in the files, or NAME")
     ] = None,
-    model: Annotated[str | None, option("What made the vectors in the files.", shown="the space")] = None,
-    metric: Annotated[
-        str | None, option("How they are compared: l2 or cosine.", shown="l2, or as the encoder says")
-    ] = None,
+    model: Annotated[str | None, option("Model that made the vectors in the files.", shown="the space")] = None,
+    metric: Annotated[str | None, option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2")] = None,
     float16: Annotated[
-        bool, flag("--float16", "Keep half precision, half the disk; an encoder computes in it on a GPU.")
+        bool,
+        flag(
+            "--float16", "Store in half precision, which halves the disk space. On a GPU, encoders also compute in it."
+        ),
     ] = False,
-    device: Annotated[
-        str | None, option("Of an encoder: cpu, cuda, cuda:1, ...", shown="a GPU where there is one")
-    ] = None,
-    batch: Annotated[
-        int | None, option("Of an encoder: papers read at once; more suits a GPU.", min=1, shown="32")
-    ] = None,
+    device: Annotated[str | None, option("--encoder: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
+    batch: Annotated[int | None, option("--encoder: papers read at once, more on a GPU.", min=1, shown="32")] = None,
     cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add vectors of the corpus's papers from files or by an encoder, or word vectors; prints what did not fit.
+    """Add paper vectors, from files or with an encoder, or word vectors (--words). Lists entries that do not fit.
 
-    Vectors of two spaces never mix: Semantic Scholar's SPECTER v1 and v2 are two, and neither is allenai/specter. An
-    encoder encodes the papers that it has not encoded before, and goes on after it was killed. Word vectors are used
-    until corpus/word-vectors is removed.
+    Vectors of different spaces are never mixed. SPECTER v1 and v2 from Semantic Scholar are two spaces, and
+    allenai/specter is a third. An encoder encodes only new papers, and continues if it was interrupted. Word vectors
+    are used until you remove corpus/word-vectors.
     """
     from annot.publishing.report import commands
     from annot.ranking.given_vectors import Form
@@ -83,7 +82,8 @@ def vectors_add(
         return Output(read, table(commands.counts("imported", "count"), step.word_counts(read)), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
         raise InputError(
-            "expected NAME FILES, NAME --encoder MODEL, or --words FILE", hint="`annot vectors add --help`"
+            "expected NAME FILES, NAME --encoder MODEL, or --words FILE",
+            hint="`annot vectors add --help` explains them",
         )
     if encoder is not None:
         refuse_beside("vectors add --encoder", **of_files, model=model)
@@ -119,35 +119,40 @@ def vectors_add(
 
 @command("vectors list")
 def vectors_list(ws: "Workspace") -> Output:
-    """Print the sets of paper vectors of the study: space, metric, and how many papers have one."""
+    """List the sets of paper vectors, with their space, metric and number of papers."""
     from annot.steps import vectors as step
 
     sets = step.list_sets(ws)
-    return Output(sets, table(step.SETS, sets) or "no vectors; `annot vectors add` adds them")
+    return Output(sets, table(step.SETS, sets) or "no vectors yet; add some with `annot vectors add`")
 
 
 @command("index", free_with="listed")
 def index_build(
     ws: "Workspace",
     memory: Annotated[
-        str | None, option("What the processes at work may take together; more is refused beforehand.", shown="4G")
+        str | None,
+        option(
+            "Memory limit for all processes together. Work that needs more is refused before it starts.", shown="4G"
+        ),
     ] = None,
     cluster: ClusterOption = None,
-    repair: Annotated[
-        bool, flag("--repair", "First check the files against their hashes, and make damaged parts again.")
-    ] = False,
+    repair: Annotated[bool, flag("--repair", "First check files against their hashes; rebuild damaged parts.")] = False,
     listed: Annotated[
-        bool, flag("--list", "Print the parts: how large, when made, and whether anything uses them.")
+        bool, flag("--list", "Instead, list the parts of the index, with size, date and whether they are in use.")
     ] = False,
     clean: Annotated[
         bool,
-        flag("--clean", "Remove what the corpus and the settings of today do not use, and what killed builds left."),
+        flag(
+            "--clean",
+            "Instead, remove parts that the current corpus and settings do not use, and remains of interrupted builds.",
+        ),
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Make what the methods of annot.toml need: tokens, counts, word vectors, averages; a killed build goes on.
+    """Build the index for the methods in annot.toml: tokens, counts, word vectors and averages.
 
-    `annot pool` and `annot run` make what is missing by themselves. Papers that were added are indexed alone.
+    This is optional: `annot pool` and `annot run` build what is missing. Only new papers are indexed. An interrupted
+    build continues when you run the command again.
     """
     from annot.steps import index as step
 
@@ -162,4 +167,4 @@ def index_build(
     with progress("indexing") as advance:
         here = ws.replaced("machine", cluster=cluster)
         built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
-    return Output(built, step.describe(built))
+    return Output(built, rendered("indexed", built=built))

@@ -40,7 +40,7 @@ class Waiting:
         self.quiet()
 
     def quiet(self) -> None:
-        """Erase the line, since something is about to be printed, and wait anew."""
+        """Erase the line, since something is about to be printed, and start waiting again."""
         with self._lock:
             self._quiet_since = time.monotonic()
             if self._shown:

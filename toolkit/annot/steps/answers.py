@@ -43,7 +43,9 @@ def restore(
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     with open_store(ws.database_url, create=False) as store:
         if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
-            raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot answers list`")
+            raise InputError(
+                "expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers"
+            )
         with store.read() as session:
             names = [person.assessor for person in read_assessors(session)]
             if assessor is not None:
@@ -60,7 +62,9 @@ def restore(
         answered = {(one.query_id, one.doc_id, one.assessor) for one in outcome.everything if one.counts}
         answered |= {(*pair, one.adjudicator) for pair, one in outcome.adjudications.items()}
         if not wanted and not every and (query_id, doc_id, assessor) not in answered:
-            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list`")
+            raise InputError(
+                f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers"
+            )
         if not dry_run:
             chosen = {(one.role, one.asked, one.assessor) for one in wanted}
             with store.begin() as session:

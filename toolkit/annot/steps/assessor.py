@@ -43,16 +43,15 @@ class Added(NamedTuple):
     """What `annot assessor add` did, and what a person should know."""
 
     text: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class OwnServer(NamedTuple):
     """Where one person's server is."""
 
-    assessor: str
     url: str
     text: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +115,27 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         with store.read() as session:
             everyone = people.read_assessors(session)
             has_answered = _has_answered(session, pseudonym)
-        standing = next((other for other in everyone if other.assessor == pseudonym), None)
+        known = next((other for other in everyone if other.assessor == pseudonym), None)
         _refuse_shared(everyone, person)
-        if standing is not None and standing.account and has_answered and not _same_account(standing.account, account):
+        if known is not None and known.account and has_answered and not _same_account(known.account, account):
             raise InputError(
-                f"{pseudonym} has another account, and answers of it are on record",
-                hint=f"`annot assessor change {pseudonym} --account NEW` changes the account of a person; "
-                "another person gets another name",
+                f"{pseudonym} has another account, and answers from it are on record",
+                hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
+                "person, choose another name",
             )
         if dry_run:
-            return Added(f"{pseudonym}: would be added", ())
+            return Added(f"{pseudonym}: would be added")
         notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
             people.set_left(session, pseudonym, None)
-    known = None if standing is None else (standing.account, standing.adjudicator)
-    verb = "added" if standing is None else "changed" if known != (account, adjudicator) else "stands already"
-    if standing is not None and standing.left_on is not None:
+    verb = "added"
+    if known is not None:
+        same = (known.account, known.adjudicator) == (account, adjudicator)
+        verb = "already in the study" if same else "changed"
+    if known is not None and known.left_on is not None:
         verb = "is back"
-        notes = (*notes, f"{pseudonym} gets pairs again with the next `annot plan`")
+        notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
     return Added(f"{pseudonym}: {role}, {verb}", notes)
 
@@ -152,13 +153,13 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
         _check(person)
         _refuse_shared(everyone.values(), person)
         if _same_account(everyone[pseudonym].account, account):
-            return Added(f"{pseudonym}: has this account already", ())
+            return Added(f"{pseudonym}: already has this account")
         if dry_run:
-            return Added(f"{pseudonym}: would get another account", ())
+            return Added(f"{pseudonym}: would change the account")
         notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
-    return Added(f"{pseudonym}: account changed", (*notes, "`annot push` looks for the account on the server"))
+    return Added(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> OwnServer:
@@ -172,22 +173,22 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     with open_store(ws.database_url, create=False) as store:
         if not isolated(ws):
             raise InputError(
-                'all share one server: isolation = "project"',
-                hint='set isolation = "server" under [judging]; --account changes the account',
+                '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
+                hint="set it under [judging]; to change the account, use --account",
             )
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         check_name(pseudonym, tuple(everyone), what="assessor")
         if url is None:
             place = place_of(ws, pseudonym)
-            return OwnServer(pseudonym, place.url, f"{pseudonym}: {place.url}", ())
+            return OwnServer(place.url, f"{pseudonym}: {place.url}")
         address = url.rstrip("/")
         if not is_web_address(address):
             raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
         if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
-            raise InputError(f"{address} is the server of {others[0]}, expected one of {pseudonym} alone")
+            raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
         if dry_run:
-            return OwnServer(pseudonym, address, f"{pseudonym}: would be at {address}", ())
+            return OwnServer(address, f"{pseudonym}: would be at {address}")
         local = studio_folder(ws, pseudonym)
         token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
         with Gateway(address, token) as gateway:
@@ -195,7 +196,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
             refuse_shared(store, gateway, pseudonym, {})
         keep_address(ws, pseudonym, url=address, token=token)
         notes = _note_on_account(ws, everyone[pseudonym])
-    return OwnServer(pseudonym, address, f"{pseudonym}: {address} from now on", notes)
+    return OwnServer(address, f"{pseudonym}: now at {address}", notes)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
@@ -265,8 +266,8 @@ def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
             raise InputError(
-                f"the account of {person.assessor} belongs to {other.assessor} already",
-                hint="one account is one person",
+                f"the account of {person.assessor} already belongs to {other.assessor}",
+                hint="each person needs their own account",
             )
 
 
@@ -294,6 +295,6 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
         if account.lower() in gateway.user_ids():
             return ()
         return (
-            f"the server has no such account yet; the person signs up at {gateway.url}{gateway.invitation()}, and "
-            f"`annot invite {who}` writes the letter",
+            f"the server does not have this account yet; the person signs up at {gateway.url}{gateway.invitation()}; "
+            f"`annot invite {who}` writes a letter with the link",
         )

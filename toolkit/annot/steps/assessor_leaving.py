@@ -57,9 +57,9 @@ class Left:
     """Pairs that the person has answered, and keeps."""
     received: tuple[Received, ...]
     elsewhere: tuple[Elsewhere, ...]
-    """The pairs that the successor could not take and somebody else did."""
+    """The pairs that the successor could not take and another person took."""
     unassigned: tuple[tuple[str, str], ...]
-    """(query_id, doc_id) of the pairs that nobody could take."""
+    """(query_id, doc_id) of the pairs that no one could take."""
     returned: tuple[tuple[str, str], ...]
     """(query_id, doc_id) of the pairs that were put before the person again and that they had not answered."""
     contested: bool
@@ -135,15 +135,16 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
     if successor == leaver:
         raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--to {successor}: has left, too", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings a person back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
-            f"--to {successor}: an adjudicator, expected an assessor", hint="or set adjudicator_may_assess = true"
+            f"--to {successor}: an adjudicator, expected an assessor",
+            hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
         )
 
 
 def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
-    """Raise InputError where the person has answered pairs that would go to others, because nobody has pulled them."""
+    """Raise InputError where the person has answered pairs that would go to others, because they are not pulled yet."""
     with store.read() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
         sent = [
@@ -152,7 +153,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
             if project.assessor == leaver and project.remote_id is not None
             if (tasks := projects.read_tasks(session, project.project))
         ]
-        # Pairs that are hidden gold go to nobody.
+        # Hidden gold pairs are not passed on.
         hidden = read_hidden(session).get(leaver, ())
         sent = [
             (project, {asked: task for asked, task in tasks.items() if asked.pair not in hidden})
@@ -167,7 +168,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
             here = [(project, tasks) for project, tasks in sent if project.server == server]
             if not here:
                 raise InputError(
-                    f"the tasks of {leaver} are not on {gateway.url}, but on {sent[0][0].url}",
+                    f"the tasks of {leaver} are on {sent[0][0].url}, not on {gateway.url}",
                     hint=f"name that server with --url; {hint}",
                 )
             waiting: list[Asked] = [
@@ -177,7 +178,8 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{len(waiting)} answer(s) of {leaver} are not pulled yet", hint="run `annot pull` first: they keep them"
+            f"{len(waiting)} answer(s) of {leaver} are not pulled yet",
+            hint="run `annot pull` first, so that these pairs stay with the person",
         )
 
 

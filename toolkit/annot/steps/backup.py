@@ -11,6 +11,7 @@ from typing import Any
 
 from annot.base.errors import InputError, StudioError
 from annot.base.records import Advance
+from annot.base.templating import counted
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
@@ -43,12 +44,12 @@ class BackedUp:
 
 
 def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
-    """Write everything of the study to a new file at `path`; a server that cannot be reached is left out, and told.
+    """Write everything of the study to a new file at `path`; servers that cannot be reached are left out, with a note.
 
     Raises InputError when something is at `path` already.
     """
     if path.exists():
-        raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
+        raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
     notes: list[str] = []
     states, taken = states_of(ws), tuple(files_of(ws, notes))
     with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
@@ -87,13 +88,13 @@ def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str],
         away = on_servers(ws, store, sorted({one.assessor for one in known}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
-        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {reasons}")
+        notes.append(f"no copies of {counted(len(known), 'project')} on Label Studio: {reasons}")
         return
     notes += [f"no copies of the projects of {one.assessor}: {one.why}" for one in away]
     absent = {one.assessor for one in away}
     elsewhere = sum(one not in found and one.assessor not in absent for one in known)
     if elsewhere:
-        notes.append(f"no copy of {elsewhere} project(s) on another server than {', '.join(asked)}")
+        notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
 
 
 def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
@@ -107,7 +108,9 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
         pull = PARTS[project.round].pull
-        notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
+        notes.append(
+            f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
+        )
 
 
 def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:

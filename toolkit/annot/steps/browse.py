@@ -10,6 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
+from annot.base.templating import counted
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
@@ -31,7 +32,7 @@ BROWSE_FILE = "browse.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Where the page lies, and what is on it."""
+    """Where the page is, and what is on it."""
 
     path: Path
     queries: int
@@ -50,7 +51,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     out: the folder to write into instead of `exports/`.
     """
     if not ws.has_corpus:
-        raise MissingInput("no corpus: there is nothing to read", hint="add the papers with `annot corpus add`")
+        raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
         waiting = under_way(session, snapshot)
@@ -98,7 +99,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
 def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
     if waiting:
         shown = "the settled ones are on the page" if graded else "no grade is on the page"
-        yield f"judging is under way ({', '.join(waiting)}): {shown}; keep it from assessors"
+        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show the page to assessors"
     if not ws.settings.collection.text_licence:
         yield "collection.text_licence names no licence of the texts: the page has them, keep it to yourself"
 
@@ -124,7 +125,11 @@ def _matches(
         if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
     ]
     if faults:
-        raise InputError(f"{path}: {len(faults)} fault(s)", faults=faults, hint="make the run again")
+        raise InputError(
+            f"{path}: found {counted(len(faults), 'sentence')} that papers do not have",
+            faults=faults,
+            hint="make the run again",
+        )
     return found
 
 
@@ -143,7 +148,7 @@ def under_way(session: Session, snapshot: Snapshot) -> tuple[str, ...]:
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
     open_pairs = len(unfinished(snapshot.outcome))
     if open_pairs:
-        yield f"{open_pairs} pair(s) without a final grade"
+        yield f"{counted(open_pairs, 'pair')} without a final grade"
     gone = {person.assessor for person in snapshot.people if person.left_on is not None}
 
     def unanswered(asked: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
@@ -155,7 +160,7 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
         tuple(one for one in snapshot.outcome.everything if one.occasion > 1),
     )
     if repeats:
-        yield f"{repeats} pair(s) to be judged again"
+        yield f"{counted(repeats, 'pair')} to judge again"
     hidden = unanswered(
         ((name, *pair) for name, pairs in read_hidden(session).items() for pair in pairs),
         _answers(session, "hidden-gold"),
@@ -164,7 +169,7 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
         unanswered(map(_who, trials.read_assignments(session, round)), _answers(session, round)) for round in TRIALS
     )
     if in_trials:
-        yield f"{in_trials} answer(s) of training or the sub-study"
+        yield f"{counted(in_trials, 'answer')} of training or the sub-study"
 
 
 def _who(one: Assignment) -> tuple[str, str, str]:

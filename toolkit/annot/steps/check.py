@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.records import Advance
+from annot.base.templating import counted
 from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
@@ -64,7 +65,7 @@ class Checked:
             (part,) = bad.values()
             return FindingError(part.found, hint=part.remedy)
         counts = ", ".join(f"{name} {part.findings}" for name, part in bad.items())
-        return FindingError(f"{sum(part.findings for part in bad.values())} findings: {counts}")
+        return FindingError(f"{counted(sum(part.findings for part in bad.values()), 'problem')} found: {counts}")
 
 
 class Check(Protocol):
@@ -89,7 +90,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     release: a folder that is compared with its own hashes and with the study's files.
     """
     if release is not None and part not in (None, "files"):
-        raise InputError(f"--release: found with {part!r}, expected with `annot check files`")
+        raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
         return Checked({part: PARTS[part](ws, release=release, advance=advance)})
     open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
@@ -135,7 +136,7 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Che
 
 def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
-    sound = "nothing found: every file of the index has the hash that it was written with"
+    sound = "no file of the index has changed since it was written"
     words = f"index: {len(faults)} file(s) are not as they were written"
     again = "make them again with `annot index --repair`"
     return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
@@ -149,7 +150,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
         findings += _release_faults(ws, release)
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
-    words = f"{len(findings)} thing(s) are not as they were written"
+    words = f"{counted(len(findings), 'change')} since the files were written"
     again = "make each again with the command that is named, or take it from a backup with `annot restore`"
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
@@ -157,7 +158,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
 def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = audit.audit(ws, advance=advance)
     count = len(found.findings)
-    return CheckedPart(found, audit.described(found), count, f"{count} thing(s) on the server need a person")
+    return CheckedPart(found, audit.described(found), count, f"{counted(count, 'problem')} on the server")
 
 
 PARTS: dict[str, Check] = {
@@ -191,4 +192,4 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
             and source.is_file()
             and path.read_bytes() != source.read_bytes()
         ):
-            yield f"{folder}/{name}: not {source.relative_to(ws.root)} as it is now; `annot release` takes it up"
+            yield f"{folder}/{name}: differs from {source.relative_to(ws.root)}; `annot release` updates it"

@@ -25,7 +25,7 @@ from annot.store.runs import Imported, put_import, read_imports
 from annot.study.workspace import Workspace, check_files, sha256_of
 
 REPORTED = 10
-"""Examples of each kind that are told; all of them are counted."""
+"""How many examples of each kind are shown; all are counted."""
 SCRATCH = ".adding"
 """Below the corpus: what was read, until all of it is part of the corpus."""
 
@@ -39,7 +39,7 @@ class AddedPapers:
     in_corpus: int
     rejected: dict[str, int]
     differing_ids: tuple[str, ...]
-    """Ids that came again with other content; the first paper stands."""
+    """Repeated ids with other content; the first paper is kept."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
     faults: tuple[str, ...]

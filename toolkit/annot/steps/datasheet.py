@@ -21,7 +21,7 @@ PAGE_FILE = "datasheet.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenDatasheet:
-    """Where the datasheet lies, where its answers go, and which are missing."""
+    """Where the datasheet is, where its answers go, and which are missing."""
 
     markdown: Path
     page: Path

@@ -61,14 +61,14 @@ def examine(ws: Workspace | None) -> Examined:
     notes: list[str] = []
     seen: list[str] = []
     if ws is None:
-        notes.append("no study here, so none was looked at")
+        notes.append("no study here, so none was checked")
     else:
         findings += [*_study(ws), *_private(ws)]
         people = people_with_servers(ws) if isolated(ws) else (None,)
         if people == (None,) and ws.studio_url is None and server.status(studio_folder(ws)) is None:
             people = ()
         if not people:
-            notes.append("no server is named and no local one runs, so none was looked at")
+            notes.append("no server was checked: none is named and no local one is running")
         for person in people:
             try:
                 place, about = _server(replace(ws, studio_url=None) if person else ws, person)
@@ -84,11 +84,11 @@ def _machine(folder: Path) -> Iterator[Problem]:
     if free < FREE_BYTES:
         yield Problem(
             f"{free / 1e9:.1f} GB of disk are free, expected {FREE_BYTES / 1e9:.0f} GB or more",
-            "make room: when the disk is full nothing can be pulled",
+            "free some space; with a full disk, no answers can be pulled",
         )
     if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
         yield Problem(
-            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install the program into one of these"
+            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install the program in one of these"
         )
 
 
@@ -118,7 +118,7 @@ def _study(ws: Workspace) -> Iterator[Problem]:
         kind = _file_system(ws.database_file.resolve())
         if kind in NETWORK_FILE_SYSTEMS:
             yield Problem(
-                f"{ws.database_file}: on a network file system ({kind}), where SQLite and locks cannot be relied on",
+                f"{ws.database_file}: on a network file system ({kind}), where SQLite and locks are not reliable",
                 "move the study to a local disk, or use PostgreSQL: `annot backup`, then `annot restore`",
             )
 
@@ -135,8 +135,8 @@ def _private(ws: Workspace) -> Iterator[Problem]:
     known = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
     if in_repository and ws.database_file is not None and ws.database_file.name not in known:
         yield Problem(
-            f"{ignored}: does not name {ws.database_file.name}, which knows who the assessors are",
-            "`annot init` writes one where there is none; otherwise add `annot.db*`, `.annot/` and `backups/` to it",
+            f"{ignored}: does not list {ws.database_file.name}, which contains the names of the assessors",
+            "add `annot.db*`, `.annot/` and `backups/` to it; if there is none, `annot init` writes one",
         )
 
 
@@ -158,30 +158,30 @@ def _release(release: str) -> Iterator[Problem]:
         yield Problem(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
     if exposure.is_older(release, installing.VERSION):
         yield Problem(
-            f"Label Studio {release} is older than {installing.VERSION}, for which the screens were made",
-            f"update it to {installing.VERSION}, before the study begins",
+            f"Label Studio {release} is older than {installing.VERSION}, the version that the screens were made for",
+            f"update it to {installing.VERSION} before the study starts",
         )
     elif release != installing.VERSION:
         yield Problem(
-            f"Label Studio {release} is newer than {installing.VERSION}, for which the screens were made",
-            "judge a pair of each facet yourself before people begin, and look whether every key works",
+            f"Label Studio {release} is newer than {installing.VERSION}, the version that the screens were made for",
+            "judge a pair of each facet yourself before people start, and check that every key works",
         )
 
 
 def _open(address: str, seen: exposure.Exposure) -> Iterator[Problem]:
     if seen.sign_up:
         yield Problem(
-            f"{address}: everyone can sign up, and who has an account can open every project",
-            "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people by its link",
+            f"{address}: anyone can sign up, and everyone with an account can open every project",
+            "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people with its link",
         )
     if address.startswith("http://") and not is_loopback(address):
         yield Problem(
-            f"{address}: passwords, tokens and judgements travel readable for everyone on the way",
+            f"{address}: passwords, tokens and judgements are sent unencrypted",
             "put it behind https, for example with a reverse proxy",
         )
     if not seen.forms:
         yield Problem(
-            f"{address}: nobody can sign in or sign up in a browser, since the server takes no form from this address",
+            f"{address}: people cannot sign in or sign up, because the server accepts no forms from this address",
             f"start it with CSRF_TRUSTED_ORIGINS={address}",
         )
 
@@ -194,8 +194,8 @@ def _clock(address: str, seen: exposure.Exposure, asked: datetime, answered: dat
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Problem(
-            f"{address}: its clock is {abs(apart):.0f} s {which} this machine's, so what came first cannot be told",
-            "set both clocks by NTP (`timedatectl set-ntp true`)",
+            f"{address}: its clock is {abs(apart):.0f} s {which} this machine's, so the order of events is uncertain",
+            "synchronise both clocks with NTP (`timedatectl set-ntp true`)",
         )
 
 

@@ -155,7 +155,10 @@ def write_examples(
         if recipe.of == "cloze":
             train, dev = sampler.of_abstracts()
         elif contexts is None:
-            raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
+            raise MissingInput(
+                f"{recipe.system}: found no --contexts, expected a file of them",
+                hint="make one with `annot encoder contexts`",
+            )
         else:
             train, dev = sampler.of_cocitations(cocitations.read_contexts(contexts))
         dev, alone = with_negatives(dev, seed=sampling.seed)
@@ -165,7 +168,7 @@ def write_examples(
         raise InputError(
             f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
             faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
-            hint=f"give more papers{' or contexts' if contexts else ''}, or another --dev-share",
+            hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
         )
     keep = _counted if dry_run else _written
     held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))

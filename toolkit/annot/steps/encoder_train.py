@@ -70,7 +70,7 @@ def make(
     """
     if out is None:
         if ws is None:
-            raise InputError("no study here, and no --out: expected the folder for the weights")
+            raise InputError("found no study here and no --out, expected a folder for the weights")
         out = weights_folder(ws) / recipe.system
     train_on, dev = Examples(data / TRAIN), Examples(data / DEV)
     train_on.check(recipe, dev=False)
@@ -100,7 +100,7 @@ def make(
         return replace(planned, curve=tuple(before.curve), best=before.best, done_before=True)
     loaded = load(start_folder, device)
     if loaded.mix is not None:
-        raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
+        raise InputError(f"{start_folder}: found weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
     with held_alone(
         work / "lock", busy=f"{work}: another process trains there", hint="wait until it ends, or choose another --out"

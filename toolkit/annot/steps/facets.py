@@ -122,7 +122,7 @@ class LabelShard:
             paper = ids[int(np.searchsorted(np.cumsum(counts), at, side="right"))]
             raise InputError(
                 f"paper {paper} came with the label {given[at].as_py()!r}, expected one of {', '.join(self.labels)}",
-                hint="add the label to [labels] in annot.toml; or add the papers to a new study",
+                hint="add the label to [labels] in annot.toml, or add the papers to a new study",
             )
         return np.asarray(codes.to_numpy(zero_copy_only=False))
 
@@ -205,7 +205,7 @@ class Trained:
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
-    """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew.
+    """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
 
     Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
     record stays, and the papers without labels are named. Raises InputError where no paper came with labels then.
@@ -284,10 +284,12 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         used |= {query.paper_id for query in read_queries(session)}
     out = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
     if not labelled:
-        raise InputError("no paper has sentence labels, so all would go", hint="label them with `annot facets`")
+        raise InputError(
+            "no paper has sentence labels, so all papers would be removed", hint="label them with `annot facets`"
+        )
     if faults := [f"{paper_id}: a query paper, or in a pool" for paper_id in out if paper_id in used]:
         hint = "label them: `annot facets train FILE --out model.xz`, then `annot facets --model model.xz`"
-        raise InputError("papers without sentence labels cannot be left out", faults=faults, hint=hint)
+        raise InputError("these papers without sentence labels cannot be removed", faults=faults, hint=hint)
     if out and not dry_run:
         remove_papers(ws.corpus, out)
         write_corpus_manifest(ws)
@@ -305,7 +307,7 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     The labels are those of the study; without a study, the default ones or, where `file` has others, its own.
     """
     if out.is_dir():
-        raise InputError(f"{out}: a folder, expected the file of the model")
+        raise InputError(f"{out}: a folder, expected a file for the model")
     given = _read(file, None if ws is None else ws.settings.labels.names)
     settings = Settings() if ws is None else ws.settings
     labels = settings.labels.names
@@ -316,8 +318,8 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     abstracts = without_held_out(given, checks)
     if not abstracts:
         raise InputError(
-            f"{file}: every abstract shares a sentence with {held_out}, so nothing is left to learn from",
-            hint="hold other abstracts out than those to learn from",
+            f"{file}: every abstract shares a sentence with {held_out}, so no training data are left",
+            hint="hold out other abstracts than those for training",
         )
     model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
@@ -352,8 +354,8 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
     return InputError(
         f"{which} gives other labels than those of the study: found {', '.join(sorted(given))}, "
         f"expected {', '.join(labels)}",
-        hint="train one on abstracts labelled so, `annot facets train FILE --out model.xz`, and label with it, "
-        "`annot facets --model model.xz`; or change [labels] in annot.toml",
+        hint="train a model on abstracts with these labels (`annot facets train FILE --out model.xz`) and use it "
+        "(`annot facets --model model.xz`); or change [labels] in annot.toml",
     )
 
 

@@ -1,4 +1,4 @@
-"""A collection made elsewhere, brought in whole: CSFCube's release."""
+"""A collection made elsewhere, imported as a whole: CSFCube's release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CORPUS_FILE = "csfcube.parquet"
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelease:
-    """What was brought in: counts by kind, and notes on the quirks that were met."""
+    """What was imported: counts by kind, and notes on irregularities."""
 
     counts: dict[str, int]
     notes: tuple[str, ...]
@@ -97,7 +97,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
             return
         other = bool(queries.read_queries(session) or earlier)
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
-        raise InputError(f"{ws.root}: holds another study, expected an empty one", hint="make one with `annot init`")
+        raise InputError(f"{ws.root}: found another study, expected an empty one", hint="create one with `annot init`")
 
 
 def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, seed: int) -> None:

@@ -34,7 +34,7 @@ KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
 WHO = "a1"
-"""Under whose name the grades of qrels stand: they do not say who gave them."""
+"""The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
 """In the name of a file: its queries are tested on, and those of the other files are for development."""
 
@@ -65,7 +65,7 @@ def kind_of(files: Sequence[Path]) -> str:
         found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(found) == 1:
             return found[0]
-    raise InputError(f"{first}: cannot tell what it is", hint=f"say it with --as {'|'.join(KINDS)}")
+    raise InputError(f"{first}: unknown kind of file", hint=f"name it with --as {'|'.join(KINDS)}")
 
 
 def _is_judgements(text: str) -> bool:
@@ -193,7 +193,9 @@ def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> di
     check_files(files)
     stems = [file.stem for file in files]
     if len({*stems}) < len(stems):
-        raise InputError(f"found files of one name ({', '.join(stems)}), expected a name for each fold")
+        raise InputError(
+            f"found files with the same name ({', '.join(stems)}), expected a different name for each fold"
+        )
     return {file.stem: FORMS[form](ws, file, per_topic) for file in files}
 
 
@@ -202,7 +204,7 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
     for row in rows:
         if row.grade is None or not 0 <= row.grade < grades:
             faults.add(f"{row.query} {row.document}: grade {row.grade}, expected 0 to {grades - 1}", line=row.line)
-    faults.raise_if_any(hint="name the grades in scale.names of annot.toml, and leave out pairs that were not judged")
+    faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
 def _notes(
@@ -213,13 +215,13 @@ def _notes(
     settings: Settings,
 ) -> Iterator[str]:
     if without := sorted(query.query_id for query in queries if query.paper_id not in texts):
-        yield f"queries without a text in the corpus, which no system ranks: {len(without)}, such as {without[0]}"
+        yield f"queries without a text in the corpus, so not ranked: {len(without)}, such as {without[0]}"
     if absent := len([paper_id for paper_id in ids if paper_id not in texts]):
-        yield f"papers without a text in the corpus: {absent} of {len(ids)}; their grades count, no system ranks them"
+        yield f"papers without a text in the corpus: {absent} of {len(ids)}; graded, but not ranked"
     highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
     if highest < needed:
         relevant_from = f"evaluation.relevant_from = {max(1, highest)}"
-        yield f"the highest grade is {highest}, relevant is {needed} or more: set {relevant_from} in annot.toml"
+        yield f"the highest grade is {highest}, but relevant means {needed} or more: set {relevant_from} in annot.toml"
 
 
 def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:

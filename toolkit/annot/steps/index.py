@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, rendered
+from annot.publishing.report.terminal import printed
 from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_shards, missing_averages
 from annot.ranking.methods import LSA, METHODS
@@ -57,9 +57,9 @@ PARTS = Columns[IndexEntry](
 
 
 def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
-    """Make all that the pooling methods of annot.toml rank by; what stands is left as it is.
+    """Build all that the pooling methods of annot.toml need; existing parts are left as they are.
 
-    repair: hold what stands against its hashes first, and make again what is damaged.
+    repair: first check existing parts against their hashes, and rebuild damaged ones.
     """
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS)
@@ -85,11 +85,6 @@ def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
         IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
         for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
     )
-
-
-def describe(built: BuiltIndex) -> str:
-    """What there is now, or would be."""
-    return rendered("indexed", built=built)
 
 
 def describe_parts(parts: tuple[IndexEntry, ...]) -> str:

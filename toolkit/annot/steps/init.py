@@ -30,20 +30,23 @@ class MadeWorkspace:
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
-    """Make a study at `root`, or complete one. A settings file that stands is never touched."""
+    """Make a study at `root`, or complete one. An existing settings file is never changed."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     place = root.resolve()
     for study in place.parents:
         if (study / SETTINGS_FILE).is_file() and place.relative_to(study).parts[0] in (*FOLDERS, CACHE):
-            raise InputError(f"{root}: in a folder of the study {study}", hint="make the new study outside of it")
+            raise InputError(f"{root}: inside the study {study}", hint="create the new study outside it")
     settings_file = root / SETTINGS_FILE
     new_name = name or root.resolve().name or "my-collection"
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
         known = Workspace.open(root).settings.collection.name
         if name not in (None, known):
-            raise InputError(f"{settings_file}: exists, for {known!r}", hint="edit collection.name in that file")
+            raise InputError(
+                f"{settings_file}: already exists, for {known!r}",
+                hint="to rename the collection, edit name in that file",
+            )
     else:
         if CONTROL.search(new_name):
             raise InputError(

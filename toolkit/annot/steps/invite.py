@@ -13,7 +13,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor, Judgement
 from annot.base.stats.values import Undefined
-from annot.base.templating import render
+from annot.base.templating import counted, render
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.servers import connect, is_elsewhere, isolated, passwords_file, studio_folder
 from annot.judging.progress import settled_of
@@ -47,7 +47,7 @@ class Letter:
     link: str | None
     """Of their project, once something was sent."""
     contact: str
-    """Whom the person asks; empty where the letter names nobody."""
+    """Who answers questions; empty if the letter names no one."""
     text: str
     path: Path | None
     """The file that it was written to."""
@@ -59,7 +59,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """What the server told."""
+    """What is known of a server."""
 
     url: str
     accounts: frozenset[str]
@@ -73,7 +73,7 @@ def invite(
     """Write the letters of these people, or of everyone who has not left and has an account.
 
     until: the day by which the pairs are wanted. Raises InputError for people who have left or have no account,
-    MissingInput when there is nobody.
+    MissingInput when there is no one.
     """
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -120,15 +120,17 @@ def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
     """Where the passwords are, what these letters cannot tell yet, and when to write again."""
     said = []
     for path in dict.fromkeys(one.password for one in made if one.password is not None):
-        said.append(f"the passwords are in {path}, a person a line; send each person theirs, apart from the letter")
+        said.append(
+            f"the passwords are in {path}, one person per line; send each person theirs separately from the letter"
+        )
     if waiting := _named(made, "judge"):
-        said.append(f"no link yet for {waiting}: write again after `annot push`")
+        said.append(f"no link yet for {waiting}: run the command again after `annot push`")
     if uncounted := [one.assessor for one in made if not one.counted and one.role == "judge"]:
-        said.append(f"no number of pairs yet for {listed(uncounted)}: it follows from the pools, or from the plan")
+        said.append(f"no number of pairs yet for {listed(uncounted)}: first draw the pools")
     if waiting := _named(made, "adjudicate"):
-        said.append(f"{waiting} can sign in now; write again after `annot push adjudication`, when there are disputes")
+        said.append(f"{waiting} can sign in now; run the command again after `annot push adjudication`")
     if not all(one.contact for one in made):
-        said.append("no letter says whom to ask: set `contact` under `[collection]` in annot.toml, or give --contact")
+        said.append("the letters name no contact: set `contact` in annot.toml, or use --contact")
     return tuple(said)
 
 
@@ -143,14 +145,14 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     found = [one for one in possible if not names or one.person.assessor in names]
     faults = [f"{name}: has left" for name in names if everyone[name].left_on is not None]
     faults += [
-        f"{name}: has no account; give one with `annot assessor add {name} --account EMAIL`"
+        f"{name}: has no account; add one with `annot assessor add {name} --account EMAIL`"
         for name in dict.fromkeys(one.person.assessor for one in found if one.person.account is None)
     ]
     if faults:
-        raise InputError(f"{len(faults)} person(s) cannot be invited", faults=faults)
+        raise InputError(f"{counted(len(faults), 'person', 'people')} cannot be invited", faults=faults)
     if not found:
         imported = ": the others have left, or their answers were imported" if everyone else ""
-        raise MissingInput(f"nobody to invite{imported}", hint="add people with `annot assessor add`")
+        raise MissingInput(f"no one to invite{imported}", hint="add people with `annot assessor add`")
     return found
 
 
@@ -227,7 +229,7 @@ class Workload:
 
     @property
     def about(self) -> int:
-        """The number of pairs, of which two digits are told."""
+        """The number of pairs, rounded to two digits."""
         return round(float(f"{self.pairs:.2g}"))
 
     @property
@@ -268,7 +270,7 @@ class Addressee(NamedTuple):
 
 
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
-    """Everyone who has not left, once for each role that they have; but nobody whose answers were imported."""
+    """Everyone who has not left, once for each role that they have, without those whose answers were imported."""
     snapshot = snapshot_of(session, ws)
     imported = _imported(snapshot)
     everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]

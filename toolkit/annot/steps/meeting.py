@@ -21,7 +21,7 @@ PAGE, MARKDOWN = "meeting.html", "meeting.md"
 
 @dataclass(frozen=True, slots=True)
 class WrittenMeeting:
-    """Where the page lies, and what stands on it."""
+    """Where the page is, and what is on it."""
 
     path: Path
     since: str

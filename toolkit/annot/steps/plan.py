@@ -11,6 +11,7 @@ from annot.base.names import check_name, known_query
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
+from annot.base.templating import counted
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.checking import papers_by_facet, papers_shared
@@ -231,15 +232,17 @@ def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[L
 
 
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
-    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
+    """Take back the pairs that were neither sent nor judged; returns how many assignments they had.
 
     `queries` limits it to these queries. sent: take these queries back although they were sent, with their tasks, if
-    nobody has answered any of them; every server is asked, and once more just before tasks are deleted. Raises
+    none of them is answered; every server is asked, and once more just before tasks are deleted. Raises
     MissingInput when nothing is planned, InputError when nothing can be taken back: people would go on with tasks that
-    nobody knows of.
+    are not in the plan.
     """
     if sent and not queries:
-        raise InputError("--sent: found no query, expected those to take back", hint="name each with --query")
+        raise InputError(
+            "--sent: found no --query, expected the queries to take back", hint="name each one with --query"
+        )
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             current = people.read_assignments(session)
@@ -260,7 +263,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
 def _drop(
     ws: Workspace, store: Store, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
 ) -> tuple[int, tuple[Assignment, ...]]:
-    """Take out of the plan what holds nobody; how many assignments those were, and those that remain.
+    """Take the pairs that can go out of the plan; how many assignments those were, and those that remain.
 
     unsent: in a dry run, that what was sent of these queries would have been taken back by now.
     """
@@ -277,7 +280,7 @@ def _drop(
             who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
             raise InputError(
                 f"every planned pair{of} was sent or judged{who}",
-                hint="a query without an answer can be taken back: `annot plan --withdraw --query QUERY --sent`",
+                hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
             )
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
@@ -292,7 +295,7 @@ def _drop(
 def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> None:
     """Delete the tasks of these queries from every server, and forget them.
 
-    Raises InputError, and deletes nothing, where somebody has answered one of them, and StudioError where a server
+    Raises InputError, and deletes nothing, if one of them is answered, and StudioError where a server
     cannot be asked.
     """
     with store.read() as session:
@@ -304,7 +307,7 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
             if project.remote_id is not None
         }
     if judged:
-        raise InputError(f"{', '.join(sorted(judged))}: judged already", hint="judgements are never deleted")
+        raise InputError(f"{', '.join(sorted(judged))}: already judged", hint="judgements are never deleted")
     # A push that was killed may have sent what it did not note down.
     possible = (Asked(name, doc_id, at) for name in chosen for doc_id in documents.get(name, ()) for at in OCCASIONS)
     keys = {pair_key(*asked): asked for asked in (*possible, *(asked for own in tasks.values() for asked in own))}
@@ -329,18 +332,20 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
 
     def refuse(what: str, hint: str) -> None:
         if answered:
-            raise InputError(f"{len(answered)} task(s) {what}", faults=answered, hint=f"`annot pull` brings {hint}")
+            raise InputError(
+                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` brings {hint}"
+            )
 
     _on_each(ws, store, tasks, refuse_answered)
     refuse(
-        "are answered already; nothing was deleted",
-        "the answers in; a query that people have begun with stays in the plan",
+        "already answered; nothing was deleted",
+        "the answers in; a query with answers stays in the plan",
     )
     if dry_run:
         return
     _on_each(ws, store, tasks, delete)
     refuse(
-        "were answered while the others were deleted; the queries stay in the plan",
+        "answered while the others were deleted; the queries stay in the plan",
         "the answers in, and `annot push` sends again what was deleted",
     )
 
@@ -365,7 +370,7 @@ def _on_each(
     if missed:
         whys = {one.assessor: one.why for one in away}
         raise StudioError(
-            f"{len(missed)} project(s) could not be asked; what was sent stays in the plan",
+            f"{counted(len(missed), 'project')} could not be reached; the pairs stay in the plan",
             faults=[f"{one.assessor}: {whys.get(one.assessor, f'the tasks are on {one.url}')}" for one in missed],
             hint="run the command again when every server answers, or name the server with --url",
         )

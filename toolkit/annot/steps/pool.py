@@ -130,7 +130,7 @@ def build(
 
     overrides: what the command line names instead. only: queries or query papers; the pools
     of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
-    `pools/rankings/` as they stand. grow: pairs may be added to a study that was sent. Raises InputError where they
+    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError where they
     would be without it, and where pairs that were sent or judged would leave.
     """
     by_settings = design_of_settings(ws.settings)
@@ -144,7 +144,9 @@ def build(
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
         recorded = recorded_designs(current.values())
         usual = None if redraw else usual_design(recorded)
-        absent = set(absent_by_default(ws)) - (_ranked_before(ws) if frozen else set())
+        absent = set(absent_by_default(ws))
+        if frozen:
+            absent -= {path.stem for path in ws.rankings.glob("*.run")}
 
         def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
             """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
@@ -226,11 +228,6 @@ def build(
     return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
 
 
-def _ranked_before(ws: Workspace) -> set[str]:
-    """The methods whose rankings are on disk."""
-    return {path.stem for path in ws.rankings.glob("*.run")}
-
-
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
@@ -285,8 +282,3 @@ def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
 def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
     """The pools of two studies, by query paper. other: the folder of the second."""
     return differing(recorded_pools(ws), recorded_pools(Workspace.open(other)))
-
-
-def describe_stats(facts: PoolFacts) -> str:
-    """Sizes, methods, overlaps."""
-    return rendered("pool-stats", facts=facts)

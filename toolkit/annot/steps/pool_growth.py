@@ -41,7 +41,7 @@ from annot.study.workspace import Workspace
 
 
 class _Ranked(NamedTuple):
-    """The rankings of the method, and what `write_rankings` is to be told of those that are new."""
+    """The rankings of the method, and the facts that `write_rankings` needs of new ones."""
 
     of_method: dict[str, Ranking]
     new: Rankings
@@ -87,7 +87,7 @@ def add(
             unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
             notes = sentences("commands.grown", known=known, added=0, version=None)
             return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
-        # Which methods had them is told by the rankings that the pool was drawn from.
+        # The rankings that the pool was drawn from show which methods had them.
         wanted = needed(recorded_designs([before]), {paper_id: before})
         rankings = read_rankings(ws, wanted) if wanted else {}
         version = next_version(current)
@@ -123,13 +123,15 @@ def top_up(
 ) -> Grown:
     """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
 
-    method: one of our own, or one that was brought in; file: its run, which is brought in first. depth: None takes how
+    method: built in or imported; file: its run, which is imported first. depth: None takes how
     many papers each method brought when the pool was drawn. only: queries or query papers; without any, all pools.
     The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
     """
     if method in (CITED, MANUAL):
-        raise InputError(f"--method {method}: has no ranking", hint="`annot pool add` adds what a person found")
+        raise InputError(
+            f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
+        )
     given = _taken_in(ws, file, method, dry_run=True)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -143,7 +145,8 @@ def top_up(
         drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
         if len(drew) == len(before):
             raise InputError(
-                f"--method {method}: drew these pools", hint="`annot pool --per-method NUMBER` draws all methods deeper"
+                f"--method {method}: already drew these pools",
+                hint="`annot pool --per-method NUMBER` draws deeper pools",
             )
         wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
         missing = {
@@ -232,12 +235,12 @@ def _depth_of(pool: Pool, depth: int | None) -> int:
     asked = depth if depth is not None else pool.per_method
     if asked is None:
         raise InputError(
-            f"query paper {pool.paper_id}: its pool does not tell how deep it was drawn", hint="say --depth NUMBER"
+            f"query paper {pool.paper_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
     if pool.ranking_depth is not None and asked > pool.ranking_depth:
         raise InputError(
             f"--depth {asked}: the rankings of query paper {pool.paper_id} end at {pool.ranking_depth}",
-            hint=f"name {pool.ranking_depth} or less",
+            hint=f"give {pool.ranking_depth} or less",
         )
     return asked
 
@@ -253,7 +256,7 @@ def _ranking_of(
     keep: bool,
     advance: Advance,
 ) -> _Ranked:
-    """A pool that the method was added to is added to from the same ranking; for all others it ranks anew."""
+    """Pools that the method was added to before use the same ranking; for all others it ranks now."""
     again = {paper_id: known[method][paper_id] for paper_id in known.get(method, ())}
     fresh = [paper_id for paper_id in before if paper_id not in again]
     if not fresh:
@@ -308,5 +311,5 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
         raise InputError(
             f"{len(faults)} of {len(doc_ids)} papers cannot be added",
             faults=faults,
-            hint="leave them out; papers come into the corpus with `annot corpus add`",
+            hint="leave them out; `annot corpus add` adds papers to the corpus",
         )

@@ -95,7 +95,7 @@ def watch(
     after: called after each pull: whether it brought something, and why it did not succeed, or "".
 
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
-    is waited for is told once. Raises StudioError where the first pull finds no server.
+    is waited for is reported once. Raises StudioError where the first pull finds no server.
     """
     seen: dict[int, Seen] = {}
     shown: set[str] = set()

@@ -178,7 +178,7 @@ class Folds:
     facets: tuple[str, ...]
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
-    """What two folds share, where somebody learns from one and is tested on the other."""
+    """What two folds share, which matters if a system learns from one and is tested on the other."""
 
 
 def columns(facets: Sequence[str]) -> Columns[Fold]:
@@ -211,7 +211,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
         if known and known != wanted and not redraw:
             raise InputError(
-                "other folds are on record, drawn before or imported, and `annot evaluate` takes the mean over them",
+                "the study already has other folds, drawn or imported, and `annot evaluate` averages over them",
                 hint="to draw others, say --redraw, and measure everything again",
             )
         if not dry_run and known != wanted:

@@ -65,7 +65,7 @@ class ChosenQueries:
 
 
 def sample(ws: Workspace, *, out: Path, dry_run: bool) -> Sampled:
-    """Draw papers at random from each period and write the sheet; a sheet that stands is never written over.
+    """Draw papers at random from each period and write the sheet; an existing sheet is never overwritten.
 
     Raises InputError where no paper can be drawn: a sheet without papers is none.
     """
@@ -104,10 +104,10 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
 
 
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
-    """Choose `number` queries from the filled sheet and remember them beside those that stand."""
+    """Choose `number` queries from the filled sheet and add them to the study's queries."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
     if not path.is_file():
-        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample`, and fill it in")
+        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     known = set(papers.paper_ids(ws.corpus))
     rows = read_sheet(
         path.read_bytes(),
@@ -127,7 +127,7 @@ def _choose(
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             labels = labels_of(session, ids)
-            standing = {query.query_id for query in read_queries(session)}
+            known_queries = {query.query_id for query in read_queries(session)}
         choice = choose_evenly(
             rows,
             count=number,
@@ -156,15 +156,19 @@ def _choose(
                 put_queries(session, made)
     chosen = tuple(
         ChosenQuery(
-            query.query_id, query.paper_id, query.facet, found[query.paper_id].title, query.query_id not in standing
+            query.query_id,
+            query.paper_id,
+            query.facet,
+            found[query.paper_id].title,
+            query.query_id not in known_queries,
         )
         for query in made
     )
-    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(standing))
+    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(known_queries))
 
 
 def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
-    """The papers drawn from each period, and what is to be told of them; papers without labels take no part."""
+    """The papers drawn from each period, and notes on them; papers without labels take no part."""
     settings = ws.settings.queries
     unlabelled = _unlabelled(ws)
     years = Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
@@ -200,12 +204,12 @@ def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int])
     named = "name query papers with `annot query add`"
     if not years:
         return InputError(
-            "no paper of the corpus has a year, and the sample is drawn from periods of years", hint=named
+            "no paper in the corpus has a year, but the sample is drawn from periods of years", hint=named
         )
     return InputError(
         f"queries.periods in annot.toml: found no paper of {', '.join(f'{start}-{end}' for start, end in periods)}; "
-        f"those of the corpus are of {min(years)} to {max(years)}",
-        hint=f"set periods = [], so that they follow from the corpus, or name periods within these years; or {named}",
+        f"the papers in the corpus are from {min(years)} to {max(years)}",
+        hint=f"set periods = [] to derive them from the corpus, or name periods within these years; or {named}",
     )
 
 

@@ -17,7 +17,7 @@ from annot.study.workspace import Workspace, sha256_of, write_file
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where the report lies."""
+    """Where the report is."""
 
     path: Path
     sha256: str

@@ -1,7 +1,7 @@
 """A study back from its backup: all of it, or nothing.
 
 Everything is unpacked, checked and loaded aside first. Then what is in the way moves out and the new comes in, the
-settings file out first and in last: a folder without it is no study to any command, so nobody works on a half one.
+settings file out first and in last: a folder without it is no study to any command, so none works on half of one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RestoredStudy:
     projects: int
     """Copies of projects in the backup; they stay there."""
     replaced: Path | None
-    """Where that lies now which was there before; None where nothing was."""
+    """Where the earlier files are now; None if there were none."""
     notes: tuple[str, ...]
 
 
@@ -71,7 +71,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
                 f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
-                hint=f"name a new folder; --replace moves this to {BACKUPS}/",
+                hint=f"name a new folder, or use --replace to move these files to {BACKUPS}/",
             )
         with suppress(*(() if filled else (InputError, StoreError))):
             # What cannot be read is moved aside as it is; a database on a server has no other copy.
@@ -111,7 +111,7 @@ class _Unpacked:
     database: Path
     """The folder with a file for each table."""
     study: Workspace
-    """The study's files; where the backup has none, the settings that stand."""
+    """The study's files; if the backup has none, the present settings."""
 
     def in_the_way(self, ws: Workspace) -> list[Path]:
         """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
@@ -150,7 +150,7 @@ class _Unpacked:
             if found.get(name) != expected
         ]
         if faults:
-            raise InputError("the database is not as the backup says", faults=faults)
+            raise InputError("the database does not match the backup", faults=faults)
         return broken_links(self.study, session) if self.contents.whole else ()
 
     def load_file(self, path: Path) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class _Unpacked:
             return self.load(session)
 
     def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
-        """What is told of it after the restore."""
+        """The result of the restore."""
         contents = self.contents
         return RestoredStudy(
             root,
@@ -218,7 +218,7 @@ def _check_database(ws: Workspace, contents: Contents) -> None:
         raise InputError(
             f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
             "folder of the study",
-            hint=f"{DATABASE_VARIABLE} names another place, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
+            hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
         )
     own = {path.relative_to(root).as_posix() for path in own_files(ws)}
     if taken := sorted(own & {path.as_posix() for path in contents.files}):

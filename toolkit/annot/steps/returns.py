@@ -15,6 +15,7 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import known_query, near
 from annot.base.records import Judgement, Returned, Source
+from annot.base.templating import counted
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
@@ -77,7 +78,7 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     """
     if not file.is_file():
         columns = ", ".join(RETURNED_COLUMNS)
-        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {columns}")
+        raise MissingInput(f"{file}: no such file", hint=f"expected a table with the columns {columns}")
     lines = read_returned_lines(file.read_bytes(), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
@@ -87,9 +88,9 @@ def change_one(
 ) -> tuple[Change, ...]:
     """Put the pair before its assessor again, or take it back where it is not answered yet: the first answer counts.
 
-    The same once more changes nothing. An adjudicator's grade of the pair stands no longer, until it is taken back or
+    The same once more changes nothing. An adjudicator's grade of the pair does not count, until it is taken back or
     adjudicated again. Raises InputError for a pair that is not the assessor's, that they have not judged, or that waits
-    for them already, and for a reason that is empty, too long, or names somebody; and for taking back what was never
+    for them already, and for a reason that is empty, too long, or names a person; and for taking back what was never
     returned or is answered.
     """
     return _change(ws, [ReturnedLine(*pair, assessor, why)], None, undo=undo, dry_run=dry_run)
@@ -113,7 +114,7 @@ def _change(
                     raise
                 faults.add(f"{error.message}; {error.hint}", line=row.line)
         if faults is not None:
-            faults.raise_if_any(hint="nothing was changed; mend these rows and run the command again")
+            faults.raise_if_any(hint="nothing was changed; correct these rows and run the command again")
         new = [one for _, one in decided if one is not None and not dry_run]
         for one in new:
             if undo:
@@ -132,7 +133,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         return None
     if earlier and (earlier[-1].asked, assessor) not in answered:
         raise InputError(
-            f"{' '.join(pair)}: waits for {assessor} already",
+            f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
     _check_present(session, outcome, pair, assessor)
@@ -146,12 +147,14 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     mine = [one for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
-        raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned`")
+        raise InputError(
+            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
+        )
     if mine[-1].withdrawn_at is not None:
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has answered it", hint="return it once more with another reason"
+            f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
         )
     return mine[-1]
 
@@ -162,12 +165,12 @@ def describe(changes: Sequence[Change], *, undo: bool) -> str:
     names = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(one.assessor for one in done).items()))
     lines = []
     if done and undo:
-        lines.append(f"{len(done)} pair(s) taken back from {names}; `annot push` removes them from the projects")
+        lines.append(f"took back {counted(len(done), 'pair')} from {names}; `annot push` withdraws them")
     elif done:
-        lines.append(f"{len(done)} pair(s) go back to {names}; `annot push` sends them")
+        lines.append(f"returned {counted(len(done), 'pair')} to {names}; `annot push` sends them")
     if same := len(changes) - len(done):
-        already = "taken back" if undo else "returned with this reason"
-        lines.append(f"{same} pair(s) {already} already; nothing changed")
+        already = "already taken back" if undo else "already returned with this reason"
+        lines.append(f"{counted(same, 'pair')} {already}; not changed")
     return "\n".join(lines)
 
 
@@ -205,7 +208,7 @@ def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
         return ()
     first = waiting[0]
     command = f"annot return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
-    return (f"{len(waiting)} pair(s) are not answered yet; to take one back: `{command}`",)
+    return (f"{counted(len(waiting), 'pair')} without a new answer yet; to take one back: `{command}`",)
 
 
 def _answer(judgement: Judgement | None) -> str | None:
@@ -223,10 +226,12 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         raise InputError(
             f"document {doc_id!r}: not planned for {query_id}; "
             + (near(doc_id, documents) if len(documents) < 10 else "see the plan in pools/plan.jsonl"),
-            hint="only planned pairs were judged",
+            hint="only planned pairs can be returned",
         )
     if assessor not in outcome.planned[pair]:
-        raise InputError(f"{' '.join(pair)}: not of {assessor}", hint=f"it is of {', '.join(outcome.planned[pair])}")
+        raise InputError(
+            f"{' '.join(pair)}: not a pair of {assessor}", hint=f"it belongs to {', '.join(outcome.planned[pair])}"
+        )
 
 
 def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
@@ -244,11 +249,11 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
     """Raise InputError where there is nothing to think over, or it is too late."""
     name = " ".join(pair)
     if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
-        raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
+        raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
         raise InputError(
-            f"{name}: was judged with another tool", hint="judge it there, and `annot import --as judgements`"
+            f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
         )
 
 
@@ -262,7 +267,7 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
         raise InputError(
-            f"the reason names {', '.join(named)}, which assessors must not see", hint="speak of the texts"
+            f"the reason names {', '.join(named)}, which assessors must not see", hint="write about the texts"
         )
 
 

@@ -27,9 +27,8 @@ from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES
-from annot.ranking.systems import SYSTEMS, USUAL, systems_of
+from annot.ranking.systems import USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.system import System
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
 from annot.store.database import open_store
@@ -116,11 +115,6 @@ MATCHES = Columns[MatchedSentences](
 )
 
 
-def every_system() -> tuple[System, ...]:
-    """Every system that has a name of its own."""
-    return tuple(SYSTEMS.values())
-
-
 def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each system; by the usual ones when none is named.
 
@@ -136,8 +130,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         theirs = [system.name for system in chosen if system.name in imported]
         if theirs and not replace:
             raise InputError(
-                f"{len(theirs)} run(s) of that name were imported: {', '.join(theirs)}",
-                hint="--replace writes over them; to keep both, import the file again under another --tag first",
+                f"imported runs have these names: {', '.join(theirs)}",
+                hint="to overwrite them, use --replace; to keep both, first import the files again under another --tag",
             )
         if not documents:
             raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
@@ -223,10 +217,13 @@ def import_files(
         _check_tag(tag, known, replace=replace)
         there = ws.run_file(tag)
         if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
-            raise InputError(f"{there}: not on record; it would be lost", hint="import it, or take another tag")
+            raise InputError(
+                f"{there}: this file is not on record and would be lost", hint="import it, or use another --tag"
+            )
         if not candidates:
             raise MissingInput(
-                "no pools and no judgements to rank", hint="`annot pool` draws pools, `annot import` imports them"
+                "no pools or judgements to rank",
+                hint="draw pools with `annot pool`, or import a collection with `annot import`",
             )
         documents: dict[str, tuple[ScoredDoc, ...]] = {}
         metadata = submission.read_metadata_file(meta)
@@ -241,7 +238,7 @@ def import_files(
             raise InputError(
                 f"{files[0]}: none of its queries is in this study",
                 faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
-                hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
+                hint="query ids have the form <paper>-<facet>; for ranked pools by paper, name the facet with --facet",
             )
         findings = submission.look(documents, candidates)
         submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
@@ -282,10 +279,10 @@ def matches(ws: Workspace, tag: str, *, query_id: str, doc_id: str) -> tuple[Mat
         query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
     every, path = matches_of(ws, tag), matches_file(ws, tag)
     if not every:
-        raise MissingInput(f"{path}: not there", hint="`annot run list` shows the systems that compare sentences")
+        raise MissingInput(f"{path}: no such file", hint="`annot run list` shows which systems compare sentences")
     if (query_id, doc_id) not in every:
         raise InputError(
-            f"{path}: no matches of {query_id} and {doc_id}", hint="`annot pool show QUERY` lists documents"
+            f"{path}: no matches for {query_id} and {doc_id}", hint="`annot pool show QUERY` lists the documents"
         )
     papers = find_papers(ws.corpus, (query.paper_id, doc_id))
     ours, theirs = papers[query.paper_id].sentences, papers[doc_id].sentences
@@ -325,7 +322,7 @@ def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) 
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
     if not replace and (tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
         raise InputError(
-            f"--tag {tag!r}: is the name of a run that was made here", hint="take another tag; --replace writes over it"
+            f"--tag {tag!r}: the name of a run made here", hint="use another tag, or --replace to overwrite it"
         )
 
 
@@ -342,8 +339,8 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
             continue
         if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
             raise InputError(
-                f"system {new.system!r} has this run, or one of the same seed: {run.tag}",
-                hint="give each run its --seed",
+                f"system {new.system!r} already has this run, or one with the same seed: {run.tag}",
+                hint="give each run a different --seed",
             )
 
 

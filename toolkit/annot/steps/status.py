@@ -57,7 +57,7 @@ class Status:
     disputed: int
     settled: int
     unjudgeable: int
-    """Pairs that nobody can judge: they have ended, without a grade."""
+    """Pairs that cannot be judged: they are closed without a grade."""
     open: int
     changed_after_adjudication: int
     """Answers that changed after their pair was adjudicated."""
@@ -68,13 +68,13 @@ class Status:
     guidelines_changed: tuple[str, ...]
     """Facets whose guidelines are no longer those that were sent."""
     unassigned: int
-    """Pairs that lack an assessor, since somebody left."""
+    """Pairs that lack an assessor, because a person left."""
     accepted: int
     """Pairs that count although they have fewer judgements than planned."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     next_command: str
-    """Words in capitals stand for what a person decides; empty where nothing is left to do."""
+    """Words in capitals stand for what a person decides; empty if nothing is left to do."""
     next_why: str
     next_who: str
     """Who acts before the command: "you", or people by pseudonym."""
@@ -93,7 +93,7 @@ class QuerySettled:
     disputed: int
     settled: int
     unjudgeable: int
-    """Pairs that nobody can judge: they have ended, without a grade."""
+    """Pairs that cannot be judged: they are closed without a grade."""
     open: int
 
 
@@ -104,9 +104,9 @@ ADJUDICATION = Columns[QuerySettled](
         Column("incomplete", lambda one: one.incomplete),
         Column("returned, unanswered", lambda one: one.waiting),
         Column("agreed", lambda one: one.agreed),
-        Column("in dispute", lambda one: one.disputed),
+        Column("disputed", lambda one: one.disputed),
         Column("settled", lambda one: one.settled),
-        Column("nobody can judge", lambda one: one.unjudgeable),
+        Column("cannot be judged", lambda one: one.unjudgeable),
         Column("open", lambda one: one.open),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor
+from annot.base.templating import counted
 from annot.judging.exchange.servers import (
     connect,
     is_elsewhere,
@@ -62,7 +63,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
             '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
         )
     if own and port is not None:
-        raise InputError("--port names one port, and each person gets a server", hint="leave it out")
+        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
@@ -71,7 +72,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
             return status(ws)
         to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
         if not everyone:
-            raise MissingInput("nobody needs a server yet", hint="add people with `annot assessor add`")
+            raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
         _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
         installing.ensure_installed(os.environ, say=tell)
 
@@ -138,7 +139,7 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
     if free is not None and needed > free:
         raise InputError(
-            f"{count} server(s) to start take up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
+            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
+    tell(f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")

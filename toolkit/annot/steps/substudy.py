@@ -1,4 +1,4 @@
-"""The sub-study: pairs judged on the abstracts and then on the full texts, beside the collection."""
+"""The sub-study: pairs judged on the abstracts and then on the full texts, apart from the collection."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         if standing is not None and all(standing[name] == value for name, value in wishes.items()):
             return _planned(standing, texts, new=False)
         if not final:
-            raise MissingInput("no pair is settled yet", hint="see `annot status --adjudication`")
+            raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
         drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
         asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
         lines = plan_lines(asked)
@@ -121,11 +121,14 @@ def _refuse_sent(session: Session) -> None:
         if projects.read_tasks(session, project.project)
     ]
     if sent:
-        raise InputError(f"a sub-study was sent to {sent[0].assessor}", hint="a study has one: `annot substudy report`")
+        raise InputError(
+            f"the sub-study was already sent to {sent[0].assessor}",
+            hint="a study has only one; see `annot substudy report`",
+        )
 
 
 def _places(texts: Path) -> dict[str, str]:
-    """What stands in the table already; a table that cannot be read is not written over."""
+    """What is already in the table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
     return read_full_texts(texts.read_bytes(), name=str(texts), wanted=None)

@@ -39,7 +39,7 @@ from annot.study.workspace import Workspace
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
-    """The story of the pair. Raises InputError, with the near name, for a query or document nobody knows."""
+    """The story of the pair. Raises InputError, with the near name, for an unknown query or document."""
     pair = (query_id, doc_id)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
@@ -145,7 +145,7 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> Pooled | No
 
 
 def _had_by(ws: Workspace, paper_id: str, doc_id: str) -> tuple[Draw, ...]:
-    """The rankings that the pools were drawn from and that have the document, though nobody drew it."""
+    """The rankings that the pools were drawn from and that have the document, although no method drew it."""
     return tuple(
         Draw(path.stem, at, ranked.score, None)
         for path, run in _read_runs(ws.rankings)

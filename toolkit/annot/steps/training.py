@@ -90,11 +90,14 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         if file is None:
             if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
                 raise InputError(
-                    f"{path}: changed, and not read in",
-                    hint="read it in with `annot train gold training/gold.tsv`, or delete it",
+                    f"{path}: changed, but not read again",
+                    hint="read it with `annot train gold training/gold.tsv`, or delete it",
                 )
             if not outcome.decisions and not standing:
-                raise MissingInput("no pair is settled yet", hint="name a file of gold pairs, or see `annot status`")
+                raise MissingInput(
+                    "no pair is settled yet",
+                    hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
+                )
             drawn = draw_gold(
                 known.values(),
                 outcome.decisions,
@@ -107,7 +110,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
             ]
             lines = [*(GoldLine(*one[:4]) for one in standing), *added]
         elif not file.is_file():
-            raise MissingInput(f"{file}: not there", hint="or let `annot train gold` draw settled pairs")
+            raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
         else:
             lines = [
                 *read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))
@@ -146,7 +149,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
-            raise MissingInput("no pair is settled yet", hint="see `annot status --adjudication`")
+            raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
         found = []
         for name, own in sorted(planned.items()):
             standing = trials.read_assignments(session, HIDDEN, name)
@@ -171,7 +174,7 @@ def report(ws: Workspace) -> TrainingReport:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
     if not found and not hidden:
-        raise MissingInput("nobody is in training", hint="send the first batch with `annot push training`")
+        raise MissingInput("no one is in training", hint="send the first batch with `annot push training`")
     return TrainingReport(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
 
 

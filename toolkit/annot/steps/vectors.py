@@ -63,7 +63,7 @@ class ImportedVectors:
     foreign: int
     """Rows of papers that are not in the corpus."""
     duplicate: int
-    """Rows of a paper that had one before; the first stands."""
+    """Repeated rows of a paper; the first is kept."""
     differing: int
     """Of these, the ones with other numbers."""
     not_finite: int
@@ -94,7 +94,7 @@ def add_files(
     check_name(metric, ("l2", "cosine"), what="--metric")
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
-        raise InputError(f"--ids: found {len(files)} files beside it, expected one")
+        raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
     wanted = frozenset(paper_ids(ws.corpus))
     tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
@@ -108,10 +108,10 @@ def add_files(
                 writer.add(ids, rows)
         if not kept.ids:
             raise InputError(
-                f"{name}: no vector of a paper of the corpus in {len(files)} file(s), {tally.foreign} of other papers, "
-                f"{kept.not_finite} not finite in {kept.precision}",
+                f"{name}: no vector of a paper in the corpus in {counted(len(files), 'file')}, {tally.foreign} of "
+                f"other papers, {kept.not_finite} not finite in {kept.precision}",
                 faults=tally.examples,
-                hint="are the ids those of the corpus? numbers beyond 65,504 are not finite in half precision",
+                hint="check that the ids are those of the corpus; in half precision, 65,504 is the largest number",
             )
         if not dry_run:
             sources = {path.name: sha256_of(path) for path in files}
@@ -138,13 +138,13 @@ def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
     """The figures, named for the terminal."""
     return (
         ("papers with a vector", imported.kept),
-        ("of these zero, never ranked", imported.zero),
-        ("papers without", imported.missing),
+        ("zero vectors, never ranked", imported.zero),
+        ("papers without a vector", imported.missing),
         ("rows of other papers", imported.foreign),
-        ("rows again", imported.duplicate),
-        ("of these with other numbers", imported.differing),
+        ("repeated rows", imported.duplicate),
+        ("repeated with other numbers", imported.differing),
         ("not finite", imported.not_finite),
-        ("broken", imported.broken),
+        ("broken rows", imported.broken),
         ("dimensions", imported.dimensions),
     )
 
@@ -195,7 +195,7 @@ def word_counts(imported: ImportedWordVectors) -> tuple[tuple[str, int | str], .
         )
     return (
         ("words kept", imported.kept),
-        ("words that no text has", imported.unusable),
+        ("words that no text can contain", imported.unusable),
         ("not finite", imported.not_finite),
         ("dimensions", imported.dimensions),
         *shares,
@@ -206,16 +206,16 @@ def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
     """Which frequent words have no vector, and what to do where these are many."""
     own = imported.coverage
     if own is None:
-        return ("no corpus yet; import the word vectors again after `annot corpus add`, to see how much they cover",)
+        return ("no corpus yet; to see how much of it the vectors cover, add them again after `annot corpus add`",)
     said = []
     if own.lacking:
         words = ", ".join(f"{word} ({count})" for word, count in own.lacking)
-        said.append(f"frequent words without a vector, and how often they stand: {words}")
+        said.append(f"frequent words without a vector, with their counts: {words}")
     if own.running < ENOUGH:
         said.append(
             f"warning: {own.running:.1%} of the running words have a vector, expected {ENOUGH:.0%} or more: the cbow "
-            "methods do not see the others. Take vectors of more words or of this field, or remove corpus/word-vectors "
-            "and vectors are trained on the corpus"
+            "methods ignore the others. Use vectors with more words or of this field, or remove corpus/word-vectors to "
+            "train vectors on the corpus"
         )
     return tuple(said)
 
@@ -324,13 +324,13 @@ def _model(ws: Workspace, name: str, asked: str) -> Model:
         return Model(folder, reading_of(folder), asked, asked)
     raise InputError(
         f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
-        hint="name a folder of weights, or a model in the hub's cache",
+        hint="name a folder of weights, or a model in the cache of the hub",
     )
 
 
 def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
     """Where the vectors are, and how many were made."""
-    made = "to encode" if dry_run else "encoded now"
+    made = "to encode" if dry_run else "newly encoded"
     return f"{encoded.path}: {counted(encoded.papers, 'paper')}, {encoded.encoded} {made}"
 
 
