@@ -89,7 +89,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     told = [pair for pair in pairs if any(f"({pair[0]})" in line and f"({pair[1]})" in line for line in page)]
     assert told == [pair for pair in pairs if pair not in (disputed, agreed)]
     withdrawn = annot("push", "adjudication")
-    assert "1 unanswered task(s) withdrawn" in withdrawn.stderr
+    assert "1 unanswered task withdrawn" in withdrawn.stderr
 
     # On the server: one new task each, with the reason and nobody's answer, and the stream shows it next.
     assert annot("push").exit_code == 0
