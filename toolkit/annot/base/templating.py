@@ -104,7 +104,7 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
     except TemplateNotFound as error:
         raise InputError(
             f"{name}: template {error.name} does not exist" if error.name != name else f"{name}: no such template",
-            hint="annot looked in the study's `templates/` and in its own templates",
+            hint="the study's `templates/` and the packaged templates were searched",
         ) from None
     except TemplateSyntaxError as error:
         place = error.filename or error.name or name
