@@ -179,8 +179,8 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
 
 def test_terminal_names_methods_level_and_policy() -> None:
     shown = " ".join(describe(MIXED, per_query=False, every=False).split())
-    assert "95% intervals, with query papers as the units of chance (all facets of a paper together)" in shown
-    assert shown.index("Missing judgements (drop): ") > shown.index("Disputed and overruled pairs."), (
+    assert "95% intervals with query papers as the sampling units (all facets of a paper together)" in shown
+    assert shown.index("Missing judgements (drop): ") > shown.index("The work of adjudication."), (
         "tables first, then method"
     )
     assert "its pair keeps the other grades" in shown

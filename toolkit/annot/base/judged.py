@@ -54,7 +54,7 @@ def first_judgements(
 
 
 def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], list[str]]:
-    """The judgements that count, and a fault for each that occurs twice."""
+    """The judgements that count, and a fault for each that is listed twice."""
     latest: dict[tuple[str, str, str, int], Judgement] = {}
     faults: dict[str, None] = {}
     for judgement in judgements:

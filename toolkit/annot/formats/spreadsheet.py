@@ -155,7 +155,7 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
     """The rows, in order. grades: the scale. queries: those of the study.
 
     Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
-    query, empty id and pair that occurs twice.
+    query, empty id and pair that is listed twice.
     """
     faults = Faults(name)
     found: dict[tuple[str, str], GoldLine] = {}
@@ -282,7 +282,7 @@ def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping
         if kind and kind not in kinds:
             faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
         if (query_id, doc_id) in found:
-            faults.add(f"document {doc_id!r} occurs twice for query {query_id!r}", line=line)
+            faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=line)
         if kind or note:
             found[query_id, doc_id] = kind, note
     faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")

@@ -130,7 +130,7 @@ def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) < len(pairs):
-            faults.add("a query occurs twice in one object")
+            faults.add("a query is listed twice in one object")
         return dict(pairs)
 
     try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
-from annot.store import judging_models  # noqa: F401 - declares its tables
+from annot.store import judging_models
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -28,6 +28,10 @@ END
 $$
 """
 """What the triggers of PostgreSQL call."""
+
+
+# A table is known once its module was imported: whoever opens a database has to know all of them.
+assert judging_models.ASSESSOR_TABLE.metadata is TABLES
 
 
 def make_tables(connection: Connection) -> None:
