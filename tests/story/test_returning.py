@@ -277,7 +277,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     assert "a2 has not judged it" in result.message()
     assert "back.csv:4: the reason has 0 characters" in result.message()
     file_of()
-    assert "no pair in it" in annot("return", "--file", "back.csv").message()
+    assert "found no pair" in annot("return", "--file", "back.csv").message()
     assert "not there" in annot("return", "--file", "no.csv").message()
     assert annot("return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
     assert annot("return", *third).exit_code == 2

@@ -31,7 +31,7 @@ $$
 
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
-assert judging_models.AssessorRow.metadata is TABLES
+assert judging_models.ASSESSOR_TABLE.metadata is TABLES
 
 
 def make_tables(connection: Connection) -> None:
@@ -130,8 +130,8 @@ def make_triggers(connection: Connection) -> None:
 
 def _unreleased() -> StoreError:
     return StoreError(
-        "the database has other tables: they are of an unreleased version",
-        hint="go on with the version that made it, or make a new study in another folder with `annot init`",
+        "the database was made by an unreleased version of annot",
+        hint="continue with the version that made it, or make a new study in another folder with `annot init`",
     )
 
 
