@@ -112,7 +112,7 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     assert {name for name, _ in words(folder, "judgements.jsonl")} == early.keys() - {"a1", "a2"}
     sheet = (folder / "DATASHEET.md").read_text(encoding="utf-8")
     inside, given = sum(early.values()) - early["a1"] - early["a2"], sum(early.values())
-    assert f"{inside} of {given} are part of the release" in sheet
+    assert f"{inside} of the {given} comments that assessors wrote are part of the release" in sheet
 
     assert annot("release", folder, "--consented", " ").exit_code == 2
     assert annot("release", folder, "--consented", "by mail", "--consented-by", "a9").exit_code == 2
@@ -125,5 +125,5 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     assert "comments by a2 left out" in agreed.stderr
     assert {name for name, _ in words(folder, "judgements.jsonl")} == early.keys() - {"a2"}
     sheet = (folder / "DATASHEET.md").read_text(encoding="utf-8")
-    assert "agreed to it later, as the project lead says: by mail of 3 March." in sheet
+    assert "agreed to it later, according to the project lead: by mail of 3 March." in sheet
     assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(1,)]

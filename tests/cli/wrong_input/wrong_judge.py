@@ -192,7 +192,7 @@ WRONG: dict[str, Wrong] = {
         "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
     "comments: a day that is none": Wrong(
-        "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
+        "comments", "--since soon", ("--since 'soon': not a date, expected ISO 8601",), "judged"
     ),
     "meeting: answers without a moment": Wrong(
         "meeting", "", ("no pair has the answers of all its assessors",), "judged"
