@@ -95,7 +95,7 @@ DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
     "a damaged database": (damaged_pages, ("annot.db", "damaged")),
     "a database of a newer program": (
-        sql("INSERT INTO annot_schema (version) VALUES (99)"),
+        sql("INSERT INTO annot_schema (version, schema_sha256) VALUES (99, '')"),
         ("the database has version 99", "update annot"),
     ),
     "another program's database": (

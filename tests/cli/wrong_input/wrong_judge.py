@@ -49,13 +49,16 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a1 --account a2@demo.example.org", ("already belongs to a2",), "planned"
     ),
     "assessor change: one server for all": Wrong(
-        "assessor change", "a1 --server https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
+        "assessor change",
+        "a1 --server https://a1.example.org",
+        ('found "project"', "set it under [judging]"),
+        "planned",
     ),
     "assessor change: the server of somebody unknown": Wrong(
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
     ),
     "assessor change: none yet": Wrong(
-        "assessor change", "a1", ("no server is known for a1 here", "--per-assessor"), "planned", isolated, exit_code=3
+        "assessor change", "a1", ("no server is known for a1", "--per-assessor"), "planned", isolated, exit_code=3
     ),
     "assessor change: no address": Wrong(
         "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated
@@ -111,8 +114,8 @@ WRONG: dict[str, Wrong] = {
         ("no Label Studio is running here", "--offline"),
         "planned",
         sql(
-            "INSERT INTO project (round, assessor, server, url, version, remote_id) "
-            "VALUES ('judge', 'a1', 's', 'u', '1', 1)",
+            "INSERT INTO project (round, assessor, server, url, version, remote_id, set_back) "
+            "VALUES ('judge', 'a1', 's', 'u', '1', 1, '[]')",
             "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7, '[]' FROM assignment WHERE assessor = 'a1' LIMIT 1",
         ),
         exit_code=3,
@@ -122,11 +125,11 @@ WRONG: dict[str, Wrong] = {
     "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is running here",), "planned", exit_code=3),
-    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean 'method'?")),
     "guidelines: none for a facet of one's own": Wrong(
         "guidelines",
         "claim",
-        ("guidelines/claim.md: not in the study",),
+        ("guidelines/claim.md: no such page",),
         spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
     ),
     "guidelines: too long a definition": Wrong(
@@ -218,7 +221,7 @@ WRONG: dict[str, Wrong] = {
         ("were sent to a1",),
         "planned",
         sql(
-            "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
+            "INSERT INTO project (round, assessor, server, url, version, set_back) VALUES ('judge', 'a1', 's', 'u', '1', '[]')",
             "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
             "GROUP BY query_id, doc_id",
         ),
