@@ -200,7 +200,7 @@ WRONG: dict[str, Wrong] = {
     "meeting: answers without a moment": Wrong(
         "meeting", "", ("no pair has the answers of all its assessors",), "judged"
     ),
-    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
+    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': not a date",), "judged"),
     "plan: too few assessors": Wrong("plan", "", ("0 assessors, expected at least 2", "annot assessor add"), "pooled"),
     "plan: unknown query": Wrong(
         "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
@@ -221,7 +221,8 @@ WRONG: dict[str, Wrong] = {
         ("were sent to a1",),
         "planned",
         sql(
-            "INSERT INTO project (round, assessor, server, url, version, set_back) VALUES ('judge', 'a1', 's', 'u', '1', '[]')",
+            "INSERT INTO project (round, assessor, server, url, version, set_back) "
+            "VALUES ('judge', 'a1', 's', 'u', '1', '[]')",
             "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
             "GROUP BY query_id, doc_id",
         ),
