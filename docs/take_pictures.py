@@ -1,6 +1,7 @@
 """Pictures of the screens for these pages: `python docs/take_pictures.py demo-workspace`, after `make demo`.
 
-Takes the first pair of an assessor and the first dispute, as they look once answered. Needs Chromium and playwright.
+Takes the first pair of an assessor and the first dispute, as they look once answered, and the report's first screen.
+Needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ def main(folder: Path) -> None:
             context = browser.new_context(viewport=WINDOW)
             take(context.new_page(), ws, round, person)
             context.close()
+        page = browser.new_page(viewport=WINDOW)
+        page.goto((ws.exports / "report.html").resolve().as_uri())
+        page.screenshot(path=PICTURES / "report.png")
         browser.close()
 
 

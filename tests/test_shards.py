@@ -134,7 +134,7 @@ def test_a_killed_worker_loses_nothing(parallel: Engine, tmp_path: Path) -> None
 
 def test_a_shard_that_kills_every_worker_is_given_up_by_name(parallel: Engine, tmp_path: Path) -> None:
     results = map_shards(partial(kills_every_worker, folder=tmp_path), SHARDS, engine=parallel)
-    with pytest.raises(AnnotError, match=r"^5: every worker that took it was killed"):
+    with pytest.raises(AnnotError, match=r"^5: all workers that processed it were killed"):
         list(results)
     assert len((tmp_path / "killed").read_text()) >= MOST_KILLED
 

@@ -290,7 +290,7 @@ def test_intervals_only_when_asked_for() -> None:
         ),
         (
             [Judgement(query_id, "d0", "a1", 0) for query_id in ("9-method", "8-method")],
-            ("8-method: judged, but no such query is known", "9-method: judged, but no such query is known"),
+            ("8-method: judged, but not a known query", "9-method: judged, but not a known query"),
         ),
     ],
 )

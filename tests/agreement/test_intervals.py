@@ -80,7 +80,7 @@ def test_few_or_equal_queries_have_no_interval_and_say_why() -> None:
     )
     assert median_interval(five, level=0.95) == Undefined("5 queries: an interval over queries needs 6")
     assert isinstance(median_interval(five, level=0.9), Interval)
-    same = Undefined("it is the same whichever query is left out, which says nothing of other queries")
+    same = Undefined("it is the same whichever query is left out, which says nothing about other queries")
     equal = np.full(12, 0.3)
     assert mean_interval(equal, level=0.95, least=0, most=1) == median_interval(equal, level=0.95) == same
 

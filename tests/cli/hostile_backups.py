@@ -151,7 +151,7 @@ def bare_repository(backup: Backup, _: Path) -> None:
 
 GIT_SETTINGS = "[core]\n\tfsmonitor = touch /tmp/ran\n"
 LINK, HARD_LINK, DEVICE, SPARSE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE
-BELONGS = "does not belong in it"
+BELONGS = "does not belong in a backup"
 HOSTILE = {
     "statements in the manifest": Hostile(statements, "its manifest cannot be read: database.statements"),
     "a database elsewhere": Hostile(database("{}/key"), "asks for "),
@@ -177,7 +177,7 @@ HOSTILE = {
     "a path with empty parts": Hostile(file("files//x"), BELONGS),
     "a file of a server's below": Hostile(file("server/x/y.json"), BELONGS),
     "no settings": Hostile(
-        lambda backup, _: (backup.files.pop(TOML), backup.manifest["entries"].pop(TOML))[0:0], "annot.toml: not in it"
+        lambda backup, _: (backup.files.pop(TOML), backup.manifest["entries"].pop(TOML))[0:0], "annot.toml: missing"
     ),  # type: ignore[arg-type, return-value]
     "a link": Hostile(entry(type=LINK, linkname="{}/key"), "not a file of 0 bytes"),
     "a hard link": Hostile(entry(type=HARD_LINK, linkname=TOML), "not a file of 0 bytes"),
@@ -215,5 +215,5 @@ HOSTILE = {
     "a number beyond all": Hostile(row(lambda row: row.update(seed=1 << 80), "pool"), "no value for seed"),
     "more than the manifest says": Hostile(bomb, "not a file of 10 bytes"),
     "a thousand times its size": Hostile(honest_bomb, "expected at most 100 times as many"),
-    "more than it names": Hostile(after_the_end, "more in it than its manifest says"),
+    "more than it names": Hostile(after_the_end, "it holds more than its manifest says"),
 }

@@ -125,14 +125,14 @@ def repacked(backup: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("cut off", "not a whole backup"),
+        ("cut off", "not a complete backup"),
         ("a byte is another", "backup"),
-        ("no archive", "not a whole backup"),
+        ("no archive", "not a complete backup"),
         ("a grade is another", "database/judgement.jsonl: found SHA-256"),
-        ("a file is gone", "files/notes/meeting.txt: not in it"),
+        ("a file is gone", "files/notes/meeting.txt: missing"),
         ("a file is new", "'files/new.txt': not in its manifest"),
-        ("no manifest", "no annot-backup.json at its beginning"),
-        ("out of the folder", "no annot-backup.json at its beginning"),
+        ("no manifest", "it does not begin with annot-backup.json"),
+        ("out of the folder", "it does not begin with annot-backup.json"),
     ],
 )
 def test_a_damaged_backup_is_refused_and_leaves_nothing(how: str, words: str, backup: Path, tmp_path: Path) -> None:

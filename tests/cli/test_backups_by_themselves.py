@@ -70,7 +70,7 @@ def test_a_lost_database_comes_back_with_its_plan_and_nothing_else_changes(study
     for lost in (*folder.glob("annot.db*"), folder / "pools" / "plan.jsonl"):
         lost.unlink()
     told = annot("status", folder=folder)
-    assert f"`annot restore backups/{path.name}` brings back the database" in told.message()
+    assert f"`annot restore backups/{path.name}` restores the database" in told.message()
     annot_done("restore", path, "--dry-run", folder=folder)
     done = annot_done("restore", path, "--json", folder=folder)
     assert done.data["replaced"] is None
@@ -145,4 +145,4 @@ def test_a_part_of_a_study_brings_nothing_but_settings_and_plan(study: Study) ->
     backup.write(folder / "theirs.tar.gz")
     refused = annot("restore", "theirs.tar.gz", "--replace", folder=folder)
     assert refused.exit_code == 2
-    assert "guidelines/method.md: not the settings nor the plan" in refused.message()
+    assert "guidelines/method.md: found in a backup of the database" in refused.message()

@@ -131,7 +131,7 @@ def test_recent_papers_give_a_sheet_and_papers_without_years_are_told_of(tmp_pat
         annot_done("facets", folder=folder)
     done = annot_done("query", "sample", "--per-period", "3", "--json", folder=tmp_path / "late")
     assert done.data["papers"] == 15
-    assert "periods derived from the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
+    assert "the periods were chosen from the years of the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
     refused = annot("query", "sample", folder=tmp_path / "undated")
     assert refused.exit_code == 2
     assert "no paper of the corpus has a year" in refused.stderr
@@ -151,7 +151,7 @@ def test_straight_after_the_sample_the_next_step_is_told_and_works(study: Callab
     for new in (6, 0):
         done = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--json", folder=folder)
         assert done.data["added"] == new
-        assert "6 queries were chosen without rating, which is on record" in done.stderr
+        assert "6 queries were taken without a rating and recorded as such" in done.stderr
         assert [one["query_id"] for one in done.data["chosen"]] == [one["query_id"] for one in promised.data["chosen"]]
     drawn = {row["paper_id"] for row in csv.DictReader(sheet.decode("utf-8-sig").splitlines())}
     assert {one["paper_id"] for one in done.data["chosen"]} <= drawn
@@ -168,4 +168,4 @@ def test_the_datasheet_counts_queries_that_were_taken_unrated(study: Callable[[s
     known = len(annot_done("query", "list", "--json", folder=folder).data)
     annot_done("datasheet", folder=folder)
     datasheet = (folder / "exports/datasheet.md").read_text(encoding="utf-8")
-    assert f"2 of the {known} queries are of papers drawn at random" in " ".join(datasheet.split())
+    assert f"2 of the {known} queries are on papers that were drawn at random" in " ".join(datasheet.split())

@@ -219,7 +219,7 @@ def test_texts_that_differ_from_the_release_are_counted_and_shown(imported: tupl
     cleaned = told.data["cleaned"]
     counts = cleaned["counts"]
     assert (counts["papers"], counts["abstracts"], counts["titles"], counts["other_number"]) == (115, 111, 4, 50)
-    assert "50 of them have another number of sentences than the source" in told.stderr
+    assert "50 of them have a different number of sentences from the source" in told.stderr
     lines = [json.loads(line) for line in (folder / cleaned["file"]).read_text(encoding="utf-8").splitlines()]
     now = {paper.paper_id: paper for paper in read_papers(folder / "corpus")}
     differing = {

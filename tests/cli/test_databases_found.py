@@ -27,7 +27,7 @@ def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_b
     (folder / "annot.db").unlink()
     for command in OF_A_STUDY:
         told = annot(*command.split(), folder=folder)
-        assert "annot.db: no database there, but corpus/ and pools/ and 2 backup(s) of a study" in told.message()
+        assert "annot.db: found corpus/ and pools/ and 2 backups of a study, but no database" in told.message()
         assert "annot restore backups/newer.tar.gz --replace" in told.message()
         assert "make the study with" not in told.message()
         assert not (folder / "annot.db").exists()
@@ -49,12 +49,12 @@ def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
     annot_done("init", second, "--name", "annot-demo", folder=tmp_path)
     for command in ("pool", "corpus show", "run fabs_tfidf"):
         told = annot(*command.split(), folder=second)
-        assert "holds a study whose corpus/ and pools/ are not in this folder" in told.message()
-        assert "share it with everyone who leads the study" in told.message()
+        assert "its study has corpus/ and pools/, but this folder does not" in told.message()
+        assert "share that folder among the leads" in told.message()
         assert "corpus add" not in told.message()
         assert told.exit_code == 2
     status = annot_done("status", folder=second)
-    assert "whose corpus/ and pools/ are not in this folder" in status.stderr
+    assert "its study has corpus/ and pools/, but this folder does not" in status.stderr
     assert annot_done("status", folder=tmp_path / "first").stderr == ""
 
 
@@ -71,7 +71,7 @@ def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes
     for words in ("status", "check", "push --dry-run"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "version 1 of an earlier annot" in refused.stderr
+        assert "made by an earlier annot (version 1)" in refused.stderr
         assert not difference(before, snapshot(folder)), words
     done = annot_done("plan", folder=folder)
     (backup,) = (folder / "backups").iterdir()
@@ -98,7 +98,7 @@ def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Stu
     for words in ("status", "agreement", "pool", "plan", "init .", "push --dry-run", "check", "backup ../b.tar.gz"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
-        assert "the database has other tables: they are of an unreleased version" in refused.message()
+        assert "the database was made by an unreleased version of annot" in refused.message()
         assert "make a new study in another folder with `annot init`" in refused.message()
         assert not difference(before, snapshot(folder)), words
 

@@ -73,14 +73,14 @@ def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(fol
     change_settings(folder, "[collection]", "seed = 99\n\n[collection]")
     again = annot_done("pool", folder=folder)
     assert difference(before, snapshot(folder)) == ["annot.toml"]
-    assert "per_method: earlier pools have 3, which is kept; annot.toml has 9" in again.stderr
+    assert "per_method: the recorded pools have 3 and keep it; annot.toml has 9" in again.stderr
     for name, on_record, in_settings in (
         ("mode", "round-robin", "depth"),
         ("seed", "13", "99"),
         ("ranking_depth", "500", "40"),
         ("methods", "abs_tfidf, title_tfidf", "abs_tfidf, lsa, title_tfidf"),
     ):
-        assert f"{name}: earlier pools have {on_record}, which is kept; annot.toml has {in_settings}" in again.stderr
+        assert f"{name}: the recorded pools have {on_record} and keep it; annot.toml has {in_settings}" in again.stderr
     # A query that is added gets a pool like the others.
     annot_done("query", "add", "fic0407", "--facet", "background", folder=folder)
     drawn = annot_done("pool", "--json", folder=folder).data
@@ -106,7 +106,7 @@ def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     before = snapshot(folder)
     promised = annot_done("pool", "--per-method", 5, "--dry-run", folder=folder)
     assert "would be 4 added, 0 left out" in promised.stderr
-    assert "tasks were already sent: add --grow to add pairs" in promised.stderr
+    assert "the study has been sent: add --grow to add pairs" in promised.stderr
     refused = annot("pool", "--per-method", 5, folder=folder)
     assert refused.exit_code == 2
     assert "pairs would be added to a study that was sent" in refused.stderr
@@ -139,7 +139,7 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
     before = snapshot(folder)
     refused = annot("pool", "--per-method", 2, folder=folder)
     assert refused.exit_code == 2
-    assert "4 pair(s) would leave the pool, but people have them as tasks" in refused.stderr
+    assert "4 pair(s) would leave the pool, but they have been sent to people" in refused.stderr
     assert "annot pool` without options" in refused.stderr
     assert not difference(before, snapshot(folder))
 
@@ -186,7 +186,7 @@ def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend
         connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
     broken = annot("check", "plan", "--json", folder=folder)
     assert broken.exit_code == 1
-    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
+    assert any("1 assessor (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
     assert any("a1: positions are not 1 to" in fault for fault in broken.data["plan"]["faults"])
     assert any("the plan in the database has the hash" in fault for fault in broken.data["plan"]["faults"])
 

@@ -227,7 +227,7 @@ def test_what_was_changed_at_the_url_is_refused(unseen: Path, cluster: Engine, n
     shutil.rmtree(node / f"annot-fetched-{os.getuid()}")
     told = annot("pool", folder=unseen)
     assert told.exit_code == 2
-    assert "its bytes have another hash" in told.message()
+    assert "its bytes do not have the hash in its name" in told.message()
     assert "delete it there" in told.message()
     assert not differing(digests(unseen, ".annot/index"), before)
 

@@ -109,7 +109,7 @@ class Leak(NamedTuple):
 
 
 LEAKS = {
-    "push: order": Leak("push", "planned", in_drawn_order, "tells in which order the pool was drawn"),
+    "push: order": Leak("push", "planned", in_drawn_order, "reveals the order in which the pool was drawn"),
     "push: an account": Leak("push", "planned", BY_ADDRESS, NAMES_ADDRESS),
     "push: another person": Leak("push", "planned", titled("As a3 has it"), "description names 'a3'"),
     "push: a method in the title": Leak("push", "planned", titled("Found by abs_tfidf"), "names 'abs_tfidf'"),
@@ -117,12 +117,12 @@ LEAKS = {
     "push adjudication: an account": Leak("push adjudication", "judged", BY_ADDRESS, NAMES_ADDRESS),
     "push adjudication: a person": Leak("push adjudication", "judged", guided("As a1 has it."), "names 'a1'"),
     "push training: order": Leak(
-        "push training", "settled", both(gold, by_grade("train", "a9")), "tells the gold grades"
+        "push training", "settled", both(gold, by_grade("train", "a9")), "reveals the gold grades"
     ),
     "push training: an account": Leak("push training", "settled", both(gold, BY_ADDRESS), NAMES_ADDRESS),
     "push training: a method": Leak("push training", "settled", both(gold, BY_METHOD), NAMES_METHOD),
     "push substudy: order": Leak(
-        ABSTRACTS, "settled", both(substudy, by_grade("substudy-abstract", "j1")), "tells the final grades"
+        ABSTRACTS, "settled", both(substudy, by_grade("substudy-abstract", "j1")), "reveals the final grades"
     ),
     "push substudy: an account": Leak(ABSTRACTS, "settled", both(substudy, BY_ADDRESS), NAMES_ADDRESS),
     "push substudy: a file named after a method": Leak(

@@ -96,7 +96,7 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
         "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder
     ).data
     assert (done["version"], done["pools"]) == (2, promised.data["pools"])
-    assert "had 50% of the best papers of engine already" in promised.stderr
+    assert "already had 50% of the best papers of engine" in promised.stderr
     after = pools_of(folder)
     for paper_id, ranking in rankings.items():
         old = before[paper_id]
@@ -143,7 +143,7 @@ def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str]
     ):
         before = snapshot(folder)
         told = annot_done(*call, "--dry-run", folder=folder)
-        assert "pairs are added with --grow only" in told.stderr
+        assert "add --grow to add pairs" in told.stderr
         refused = annot(*call, folder=folder)
         assert refused.exit_code == 2
         assert "would be added to a study that was sent" in refused.stderr
@@ -320,7 +320,7 @@ def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_a
     assert [(one["version"], one["method"]) for one in head["additions"]] == [(2, "engine"), (3, "manual")]
     (path,) = [path for path in told if path.name.lower() == "datasheet.md"]
     sheet = " ".join(path.read_text().split())
-    assert "were added to 9 pools: what was missing of the first 4 of engine" in sheet
+    assert "were added to 9 pools: those of the first 4 of engine that were missing" in sheet
     assert "1 paper was added to 1 pool: found by hand (cited by a survey)" in sheet
 
 

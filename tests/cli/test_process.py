@@ -107,7 +107,7 @@ def test_ctrl_c_ends_with_130_and_a_word(annot: list[str], study: Callable[[str]
                 out, err = process.communicate(timeout=GUARD)
     assert process.returncode == 130
     # On a busy machine it may have said that it waits.
-    said = [line for line in err.splitlines() if "waiting on" not in line]
+    said = [line for line in err.splitlines() if "still waiting" not in line]
     assert (out, said) == ("", ["interrupted; run the same command again to continue"])
 
 

@@ -87,8 +87,8 @@ def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder
     before = snapshot(folder)
     refused = annot("push", folder=folder)
     assert refused.exit_code == 1
-    assert refused.stderr.startswith(f"annot: 4 person(s) cannot open {studio.url}\n")
-    assert all(f"  {name}: the server has no such account" in refused.stderr for name in ("a1", "a2", "a3", "a4"))
+    assert refused.stderr.startswith(f"annot: 4 people without access to {studio.url}\n")
+    assert all(f"  {name}: has not signed up on the server yet" in refused.stderr for name in ("a1", "a2", "a3", "a4"))
     assert "@" not in refused.stderr
     assert not difference(before, snapshot(folder))
     with studio.gateway() as gateway:

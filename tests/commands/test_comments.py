@@ -48,5 +48,5 @@ def test_comments_since_a_day_or_a_moment(written: Workspace, annot: Run, since:
 def test_a_day_that_is_none_is_refused(written: Workspace, annot: Run) -> None:
     refused = annot("comments", "--since", "last week")
     assert refused.exit_code == 2
-    assert "--since 'last week': no day, expected ISO 8601" in refused.stderr
+    assert "--since 'last week': not a date, expected ISO 8601" in refused.stderr
     assert annot("comments", "--since", "2031-03-09").stdout == "no comments\n"

@@ -214,8 +214,8 @@ def test_pairs_that_an_adjudicator_settled_without_need_are_explained(page: str)
 def test_rules_intervals_and_digits_are_explained_once(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8").replace("\\%", "%")
     rules = text[text.index("Labels of single pairs. The rule") :]
-    assert "All are 95% intervals that take query papers for the units of chance" in rules
-    assert "measures of runs and their differences: jackknife" in rules
+    assert "All are 95% intervals with query papers as the sampling units" in rules
+    assert "measures of runs and their differences use a jackknife" in rules
     assert "Krippendorff" in rules
     assert "0.667" in rules
 
@@ -228,7 +228,7 @@ def test_a_headline_figure_on_all_queries_of_its_row_has_no_n_of_its_own(page: s
 def test_binarised_agreement_stands_at_each_grade(page: str) -> None:
     """Rho has a value where both assessors gave grade 3 and another: on 5 of the 17 method queries, too few for a
     median."""
-    binarised = section(page, "Agreement on a grade or higher")
+    binarised = section(page, "Agreement with the scale split in two")
     for grade in (1, 2, 3):
         (table,) = re.findall(rf"(?s)Grade {grade} or higher against lower.*?\n\n(.*?)\n\n", binarised)
         assert len(rows(table, "background", "before")) == 1
@@ -281,7 +281,7 @@ def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:
 def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8")
     evaluation, method = text[text.index("Runs: every measure") :].split("Binary measures count grade", 1)
-    assert "Whole query papers are the units of chance" in method[:900]
+    assert "Intervals take whole query papers as the sampling units" in method[:900]
     # Beside the figure, or in LaTeX, where the line is too short, in the row below it.
     below = r"\b24\.81[^\n]*\n & +& \[" if name == "report.tex" else r"\b24\.81(<[^>]*>|\s)*\["
     assert re.search(below + r"1\d\.\d\d, 3\d\.\d\d\]", evaluation)

@@ -65,9 +65,9 @@ def test_a_pair_that_one_has_judged_and_one_who_left_has_not_is_incomplete(half:
     assert not written & SINGLE
 
     # The commands that the command named after leaving do what is said of them, also after a push.
-    assert left.stderr == "next: annot push (20 tasks to be sent, taken back or renewed on the server)\n"
+    assert left.stderr == "next: annot push (20 tasks to send, withdraw or update on the server)\n"
     added = annot("assessor", "add", "a3", "--account", "cy@example.org")
-    assert added.stderr.endswith("next: annot plan (20 pairs without an assessor, since a person left)\n")
+    assert added.stderr.endswith("next: annot plan (20 pairs without an assessor, because a person left)\n")
     planned = annot("plan")
     assert planned.exit_code == 0
     assert "20 pairs that lacked an assessor got one" in planned.stderr

@@ -101,7 +101,7 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     told = describe(seen, all_queries=False)
     assert "disputed pairs so far: 8, 6 of them not settled yet" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
-    assert "no interval of hours of adjudication left" in told
+    assert "no interval for hours of adjudication left" in told
     assert told.count("only 2 settled disputes with a time") == 1
     data = annot("forecast", "--dispute-seconds", 60, "--json").data
     assert data["settling"]["hours"]["value"] == pytest.approx(6 * 60 / 3600)

@@ -77,10 +77,10 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
     checked = annot("check", "guidelines")
     assert checked.exit_code == 1
     for finding in (
-        "guidelines/claim.md: not in the study",
-        "guidelines/claims.md: is the page of a facet that the study does not have",
+        "guidelines/claim.md: no such page",
+        "guidelines/claims.md: describes a facet that the study does not have",
         "guidelines/general.md: does not name the facet 'claim'",
-        "guidelines/general.md: speaks of a facet 'result', which the study does not have",
+        "guidelines/general.md: mentions a facet 'result', which the study does not have",
     ):
         assert finding in checked.stdout
     assert "'method', which the study does not have" not in checked.stdout
@@ -94,6 +94,6 @@ def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, 
     (ws.root / "guidelines" / "method.md").write_text(text, encoding="utf-8")
     checked = annot("check", "guidelines")
     assert checked.exit_code == 1
-    assert "method.md: grade 1 is not defined: nothing stands below its heading" in checked.stdout
+    assert "method.md: grade 1 is not defined: there is no text below its heading" in checked.stdout
     assert "grade 2" not in checked.stdout
     assert json.loads(annot("guidelines", "method", "--json").stdout)["data"]["definition"] == "How it was done."

@@ -170,12 +170,12 @@ def test_an_order_of_judging_comes_from_the_times(ws: Workspace, annot: Run, tmp
         ({0: "p1"}, (), "query 'p1' does not end in a facet of annot.toml (-background, -method, -result)"),
         ({3: 4}, (), "grade '4', expected 0 to 3"),
         ({}, ("--facet", "methods"), "unknown facet 'methods': did you mean 'method'?"),
-        ({}, ("--adjudicator", "Nobody"), "1 name(s) given with --adjudicator are in no row"),
+        ({}, ("--adjudicator", "Nobody"), "1 name(s) given with --adjudicator are not in any row"),
         ({}, ("--grade-column", "grades"), "no column for the grade; did you mean 'grade'?"),
         (
             {1: "d99", 2: "Ivo Judge"},
             ("--adjudicator", "Ivo Judge"),
-            "p1-method d99: adjudicated, but judged by nobody",
+            "p1-method d99: adjudicated, but not judged by any assessor",
         ),
     ],
 )

@@ -229,5 +229,5 @@ def test_drawn_pools_stay_and_what_they_lack_is_counted(
     drawn = annot("pool", "show", "p1-method", "--json").data["entries"]
     assert len(drawn) == 2
     brought = bring([task(number, annotation(number, 9, "1")) for number in (2, 3, 1)])
-    assert "not in the drawn pools: 1; no system ranks them" in brought.stderr
+    assert "outside the drawn pools: 1; systems do not rank them" in brought.stderr
     assert annot("pool", "show", "p1-method", "--json").data["entries"] == drawn

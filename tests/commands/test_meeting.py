@@ -62,11 +62,11 @@ def test_the_page_tells_where_they_differ_and_how_agreement_moved(judged: Worksp
         ["l3", "1 and 2"],
     ]
     assert rows(section(page, "Widest gaps"))[0][4] == "0: Same steps \\| other data."
-    assert rows(section(page, "Grades that meet again and again")) == [
+    assert rows(section(page, "Grades that often differ on the same pair")) == [
         ["method", "1 and 2", "3", "5"],
         ["method", "0 and 3", "1", "5"],
     ]
-    assert "no grade in the file (1)" in section(page, "Grades that meet again and again")
+    assert "no grade in the file (1)" in section(page, "Grades that often differ on the same pair")
     assert [row[2:] for row in rows(section(page, "Comments on other pairs"))] == [
         ["half", "3", "A secret so far."],
         ["l4", "0", "A clear zero."],

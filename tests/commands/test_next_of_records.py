@@ -80,7 +80,7 @@ def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
     pair = (QUERIES[0].query_id, DOCUMENTS[0])
     assert next_of() == "annot push adjudication"
     returned = annot("return", *pair, "--to", "a1", "--why", "Read the candidate again.")
-    assert returned.stderr.endswith("next: annot push (1 task to be sent, taken back or renewed on the server)\n")
+    assert returned.stderr.endswith("next: annot push (1 task to send, withdraw or update on the server)\n")
     undone = annot("return", *pair, "--to", "a1", "--undo")
     assert undone.exit_code == 0
     assert next_of() == "annot push adjudication"
@@ -90,6 +90,6 @@ def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
 def test_the_line_is_for_people(ws: Workspace, annot: Run, form: str) -> None:
     build(ws, judged=40)
     assert "next: " not in annot("plan", form).stderr
-    assert "next: annot push adjudication (6 pairs in dispute to be sent or taken back)" in annot("plan").stderr
+    assert "next: annot push adjudication (6 pairs in dispute to send or withdraw)" in annot("plan").stderr
     # A table that a person reads beside the way says nothing of it.
     assert "next: " not in annot("pool", "show", QUERIES[0].query_id).stderr

@@ -148,14 +148,14 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
 
 def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
-    said = "documents, hours and cost are upper limits"
+    said = "hours and cost are upper limits"
     assert said not in " ".join(annot("forecast", "--design").stdout.split())
     settings = ws.root / "annot.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace('mode = "round-robin"', 'mode = "depth"'), encoding="utf-8")
     kept = annot("forecast", "--design")
     assert said not in " ".join(kept.stdout.split())
-    assert "mode: annot.toml has depth, the pools on record have round-robin" in " ".join(kept.stdout.split())
+    assert "mode: the recorded pools have round-robin" in " ".join(kept.stdout.split())
     with open_store(ws.database_url) as store, store.begin() as session:
         drawn = [replace(pool, mode="depth") for pool in pools.read_pools(session).values()]
         pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
@@ -237,7 +237,7 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
     assert two["pilot"]["chosen"] == 40
     assert two["forecast"]["disputed"]["value"] < 0.2
     assert (
-        "40 of these pairs were judged by more people: 2 were drawn for each"
+        "40 of these pairs had more assessors; 2 were drawn at random for each"
         in annot(*arguments, "--per-pair", 2).stdout
     )
     told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout

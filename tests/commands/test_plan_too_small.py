@@ -39,11 +39,11 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
 def test_shares_that_cannot_act_are_reported(ws: Workspace) -> None:
     """Two people who both judge everything; of three, one cannot judge more than every pair."""
     small_study.build(ws, judged=0)
-    every = "the shares change nothing: each pair needs 2 assessors and there are 2, so everyone judges every pair"
+    every = "the shares have no effect: each pair needs 2 assessors and there are 2, so everyone judges every pair"
     assert every in planned(ws, a1=2)
     assert not any("share" in note for note in planned(ws, a1=1))
     with open_store(ws.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
-    most = "a1 cannot get the full share of the work: a person can judge each pair only once"
+    most = "a1 cannot get the whole share of the hours, because each person judges a pair only once"
     assert most in planned(ws, a1=2.1)
     assert most not in planned(ws, a1=2)

@@ -74,7 +74,7 @@ def test_both_pages_tell_what_was_found_and_how_often_it_was_passed_over(
     assert passed > 1
     for text in pages(ws, annot).values():
         assert (
-            f"{ALIKE} While the pools were drawn, one was passed over for another of its group {passed} times" in text
+            f"{ALIKE} While the pools were drawn, a near-duplicate of a pooled paper was skipped {passed} times" in text
         )
         assert "Citations" not in text
     # A cache that is gone is no reason to tell anything else, nor is a cluster that does not run.
@@ -82,7 +82,7 @@ def test_both_pages_tell_what_was_found_and_how_often_it_was_passed_over(
     settings = ws.root / "annot.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace('cluster = ""', 'cluster = "tcp://127.0.0.1:9"'), encoding="utf-8")
-    assert all(f"its group {passed} times" in text for text in pages(ws, annot).values())
+    assert all(f"was skipped {passed} times" in text for text in pages(ws, annot).values())
     assert not (ws.root / ".annot" / "near-duplicates").exists()
 
 
@@ -92,7 +92,7 @@ def test_where_the_rankings_are_gone_the_report_says_what_is_not_on_record(
     judged(ws, annot, twice)
     (ws.rankings / "abs_tfidf.run").unlink()
     for text in pages(ws, annot).values():
-        assert f"{ALIKE} How often one was passed over for another of its group is not on record here." in text
+        assert f"{ALIKE} How often a near-duplicate of a pooled paper was skipped is not on record here." in text
 
 
 def test_both_pages_name_the_files_of_citations(ws: Workspace, annot: Callable[..., Result], twice: list[str]) -> None:
@@ -104,7 +104,7 @@ def test_both_pages_name_the_files_of_citations(ws: Workspace, annot: Callable[.
     done("import", "--as", "citations", str(ws.root / "sent" / "edges_of_s2.csv"), by=annot)
     drawn(ws, annot)
     first = f"`edges_of_s2.csv` (2 citations by papers of the corpus, SHA-256 {hashes[0]}…)"
-    begin = "Citations beside those that came with the papers were added from"
+    begin = "More citations than those that came with the papers were added from"
     for text in pages(ws, annot).values():
         assert f"{begin} {first}." in text
         assert "nearly the same" not in text

@@ -14,8 +14,7 @@ from annot.judging.rounds import adjudication, judging
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.store.judgements import read_returned
-from annot.store.judging_models import ReturnedRow
-from annot.store.models import table
+from annot.store.judging_models import RETURNED_TABLE
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -92,7 +91,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
         """The command, at a time after the small study's."""
         assert annot("return", *pair, "--to", "a1", "--why", why).exit_code == 0
         with open_store(ws.database_url) as store, store.begin() as session:
-            rows = table(ReturnedRow)
+            rows = RETURNED_TABLE
             session.connection().execute(rows.update().values(returned_at="2035-01-01T00:00:00+00:00"))
 
     assert decision() == (3, "adjudicated")

@@ -150,7 +150,7 @@ def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
     build(ws, judged=3)
     found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
     assert (found["standing"], found["said"], found["runs"]) == ("incomplete", [], [])
-    assert "not judged yet" in annot("trace", QUERY, DOCUMENTS[5]).stdout
+    assert "this pair has not been judged" in annot("trace", QUERY, DOCUMENTS[5]).stdout
 
 
 def test_unknown_names_are_refused_with_the_near_one(ws: Workspace, annot: Run) -> None:

@@ -401,7 +401,7 @@ def set_line(name: str, number: int, content: str) -> Callable[[dict[str, bytes]
         (edit_json(RATINGS, lambda v: v["1791179"]["relevance_max"].__setitem__(0, 3)), "relevance_max is 3"),
         (edit_json(RATINGS, lambda v: v["1791179"].pop("relevance_ann3")), "1 lists of ratings"),
         (edit_json(RATINGS, lambda v: v["1791179"]["cands"].__setitem__(0, v["1791179"]["cands"][1])),
-         "is there twice"),
+         "is listed twice"),
         (edit_json(POOLS, lambda v: v["1791179"]["cand_source"].pop()),
          f"CSFCube/{POOLS}: 1791179: cand_source has 93 values for 94 candidates"),
         (edit_json(POOLS, lambda v: v["1791179"]["cand_source"].__setitem__(0, [])),

@@ -176,9 +176,9 @@ def test_what_the_format_cannot_say_is_told(demo: Material) -> None:
     third = Judgement(query.query_id, demo.decisions[0].doc_id, "x9", 4)
     unfit = replace(demo, judgements=(*demo.judgements, third))
     expected = (
-        f"query {query.query_id}: grade 4, the format has 0 to 3",
-        f"query {query.query_id}: 3 assessor(s), the format has two a query",
-        f"query {query.query_id}: assessor 'x9', the format has names that begin with 'a'",
+        f"query {query.query_id}: grade 4, expected 0 to 3",
+        f"query {query.query_id}: 3 assessor(s), expected two per query",
+        f"query {query.query_id}: assessor 'x9', expected a name that begins with 'a'",
     )
     assert misfits(unfit) == expected
     assert misfits(demo) == ()

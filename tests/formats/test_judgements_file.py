@@ -137,11 +137,11 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
     with pytest.raises(InputError) as error:
         read(data)
     assert sorted(error.value.faults) == [
-        "j.csv:2: grade '4', expected 0 to 3, or nothing where there is none",
-        "j.csv:3: grade '-1', expected 0 to 3, or nothing where there is none",
+        "j.csv:2: grade '4', expected 0 to 3, or an empty cell if there is none",
+        "j.csv:3: grade '-1', expected 0 to 3, or an empty cell if there is none",
         "j.csv:4: document 'd 2', expected an id without white space",
-        "j.csv:5: grade '1.5', expected 0 to 3, or nothing where there is none",
-        "j.csv:5: no assessor, expected who judged",
+        "j.csv:5: grade '1.5', expected 0 to 3, or an empty cell if there is none",
+        "j.csv:5: no assessor, expected the name of an assessor",
         "j.csv:5: no query, expected an id",
         "j.csv:5: time 'yesterday', expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took",
         "j.csv:7: found 7 cells, expected 5; quote a cell with a separator",
@@ -191,7 +191,7 @@ def test_a_released_comment_holds_no_sign_that_turns_its_direction() -> None:
 def test_what_a_calculation_left_is_refused_and_no_missing_grade(data: str, found: str) -> None:
     with pytest.raises(InputError) as caught:
         read(data)
-    assert caught.value.faults == (f"j.csv:{found}, expected 0 to 3, or nothing where there is none",)
+    assert caught.value.faults == (f"j.csv:{found}, expected 0 to 3, or an empty cell if there is none",)
 
 
 def test_a_grade_of_thousands_of_digits_is_a_fault() -> None:

@@ -40,4 +40,4 @@ def test_every_fault_is_told_with_its_line() -> None:
         read_matches(lines, name="x.matches.jsonl")
     told = "\n".join(caught.value.faults)
     assert [f"x.matches.jsonl:{at}:" in told for at in range(1, 9)] == [False] + [True] * 7
-    assert "document 'd' is there twice for query 'q'" in told
+    assert "document 'd' is listed twice for query 'q'" in told

@@ -64,7 +64,7 @@ def test_every_fault_of_a_run_is_listed_with_its_line() -> None:
     with pytest.raises(InputError) as caught:
         read_run(lines, name="pools/bm25.run")
     assert caught.value.faults == (
-        "pools/bm25.run:2: document 'd1' is there twice for query 'q'",
+        "pools/bm25.run:2: document 'd1' is listed twice for query 'q'",
         "pools/bm25.run:3: score 'nan', expected a finite number",
         "pools/bm25.run:4: score '1_0', expected a finite number",
         "pools/bm25.run:5: score 'inf', expected a finite number",

@@ -35,7 +35,7 @@ def test_a_label_that_was_taken_away_leaves_the_earlier_one_and_is_named(ws: Wor
     assert found.paper.labels == ("background", "method", "method")
     assert found.changed == 1
     (note,) = found.notes
-    assert note == "p1: the label of 1 sentence was taken away; the earlier one counts: sentence 2 (method)"
+    assert note == "p1: label removed from 1 sentence; the earlier one counts: sentence 2 (method)"
 
 
 def test_an_answer_with_every_label_has_nothing_to_name(ws: Workspace) -> None:

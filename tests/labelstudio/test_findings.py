@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Asked
+from annot.base.templating import counted
 from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.findings import Audited, AuditFinding, fast_answers, of_fast, of_project
 from annot.labelstudio.studio_records import PulledTask
@@ -57,7 +58,7 @@ def found(project: Audited) -> dict[str, AuditFinding]:
         ([task(31, "q/d1"), task(30, "q/d1")], "task 31 (none has an answer)"),
         (
             [task(30, "q/d1", answer(5)), task(31, "q/d1", answer(6))],
-            "one of 30 and 31, which both have an answer, once the person has said which holds (the latest counts)",
+            "one of 30 and 31, once the person has said which answer is right (the latest counts)",
         ),
     ],
 )
@@ -84,9 +85,9 @@ def test_who_gave_an_answer_or_changed_it_last_is_named() -> None:
             task(4, "q/d4", answer(4)),
         )
     )
-    assert kinds["other account"].what == "a1: 1 answer(s) by another account (by the lead's account)"
+    assert kinds["other account"].what == "a1: 1 answer by another account (by the lead's account)"
     assert kinds["edited by another"].what == (
-        "a1: 2 answer(s) last changed by another account than their author's (by a2, account 99)"
+        "a1: 2 answers last changed by an account other than the author's (by a2, account 99)"
     )
     assert kinds["edited by another"].pairs == ("q d2", "q d3")
 
@@ -102,11 +103,11 @@ def test_answers_faster_than_anybody_reads_are_counted_and_from_three_on_a_findi
     findings = tuple(of_fast("a1", fast))
     assert bool(findings) is is_finding
     told = described(Audit("", 1, 6, 6, findings, {"a1": count} if count else {})).splitlines()
-    says = [line for line in told if line.startswith(f"{count} answer(s) given in less than 2 s (a1 {count})")]
+    says = [line for line in told if line.startswith(f"{counted(count, 'answer')} given in less than 2 s (a1 {count})")]
     assert bool(says) is bool(count)
-    assert ("nothing found" in told) is not is_finding
+    assert ("no problems found" in told) is not is_finding
 
 
 def test_nobody_tells_who_deleted_a_task() -> None:
     project = met(task(1, "q/d1", answer(1)))._replace(planned=frozenset(["q/d1", "q/d2"]))
-    assert "who deleted them, Label Studio's free edition does not tell" in found(project)["task gone"].do
+    assert "Label Studio's free edition does not record who deleted them" in found(project)["task gone"].do

@@ -186,7 +186,7 @@ def test_two_annotated_copies_are_left_and_told(fake: StudioInMemory, gateway: G
     gateway.send_tasks(1, TASKS[:1])
     for task_id in fake.tasks:
         gateway.annotate(task_id, [])
-    with pytest.raises(StudioError, match="stand twice") as caught:
+    with pytest.raises(StudioError, match="exist twice") as caught:
         deliver(gateway, 1, TASKS[:1])
     assert TASKS[0]["data"]["pair_id"] in (caught.value.hint or "")
     assert len(fake.tasks) == 2
@@ -218,7 +218,7 @@ def test_a_server_that_asks_for_patience_gets_it_for_a_minute_in_all(
     assert slept == [20, 39]
     slept.clear()
     fake.faults += [once("GET", "whoami", too_many(30)), once("GET", "whoami", too_many(31))]
-    with pytest.raises(StudioError, match="takes no more requests for now") as caught:
+    with pytest.raises(StudioError, match="accepts no more requests for now") as caught:
         gateway.whoami()
     assert slept == [30]
     assert "wait 31 s, then run the command again" in (caught.value.hint or "")
@@ -236,7 +236,7 @@ def test_what_makes_something_is_looked_for_before_it_is_sent_again(
     assert len(posts) == 2
     assert [method for method, _ in fake.requests[posts[0] + 1 : posts[1]]]
     fake.faults.append(once("POST", "projects/?$", too_many(5)))
-    with pytest.raises(StudioError, match="takes no more requests"):
+    with pytest.raises(StudioError, match="accepts no more requests"):
         gateway.create_project(project_spec(marker="m"))
     assert list(fake.projects) == [1]
 
@@ -405,9 +405,9 @@ def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: Studi
         (raises(httpx.ConnectError), "no server answers"),
         (raises(httpx.ReadTimeout), "did not answer in time"),
         (raises(httpx.RemoteProtocolError), "broke"),
-        (lambda request: httpx.Response(200, text="<html>Welcome</html>"), "not as Label Studio does"),
-        (lambda request: httpx.Response(200, json=["x"]), "not as Label Studio does"),
-        (lambda request: httpx.Response(200, json={"id": "seven", "email": "x"}), "not as Label Studio does"),
+        (lambda request: httpx.Response(200, text="<html>Welcome</html>"), "not like Label Studio"),
+        (lambda request: httpx.Response(200, json=["x"]), "not like Label Studio"),
+        (lambda request: httpx.Response(200, json={"id": "seven", "email": "x"}), "not like Label Studio"),
     ],
 )
 def test_every_failure_is_said_in_words_with_a_remedy_and_without_the_token(

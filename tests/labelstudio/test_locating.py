@@ -106,7 +106,7 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: StudioInMemory, g
     duplicates = remove_duplicates(gateway, kept, marker=MARKER)
     assert (duplicates.removed, [one.project_id for one in duplicates.left]) == (1, [full, judged])
     assert [note.partition(", a duplicate")[0] for note in duplicates.notes("a1")] == [
-        "a1: removed 1 empty project(s) that the server had made twice",
+        "a1: removed 1 empty project that the server had created twice",
         f"a1: project {full}",
         f"a1: project {judged}",
     ]

@@ -53,7 +53,7 @@ def test_a_server_that_hangs_is_told_of_while_the_command_waits(
     ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
     assert ended.exit_code == 3
     said = ended.stderr.splitlines()
-    assert said[0] == f"{slow_server} has not answered for 0 s; waiting on"
+    assert said[0] == f"{slow_server} has not answered for 0 s; still waiting"
     assert "403" in ended.stderr
     assert "5ecre7" not in ended.stderr
 

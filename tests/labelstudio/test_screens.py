@@ -102,7 +102,7 @@ def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...
         assert not set(keys) & LABEL_STUDIO_KEYS
     keyed = {one.value: one.key for one in controls.label_keys(labels)}
     made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, language="en", screen="adjudicate")
-    row = made.split("the clicked sentence is ")[0].rsplit("<tr>", 1)[1]
+    row = made.split("label the clicked sentence as ")[0].rsplit("<tr>", 1)[1]
     assert row.count("<b>") == len(labels)
     assert all(f"<b>{key}</b>" in row for key in keyed.values())
 
@@ -180,8 +180,8 @@ def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
     of_labels = label_instructions_html("# Labels", labels=LABELS)
     for made in (*pages, of_labels):
         assert "<b>F5</b>" in made
-        assert "Thank you! Please tell the project lead" in made
-    assert "the clicked sentence is background" in of_labels
+        assert "Then please write to the contact in the letter" in made
+    assert "the clicked sentence as background" in of_labels
     assert "pair" not in of_labels
 
 
@@ -189,7 +189,7 @@ def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
     def keys(screen: controls.Screen) -> str:
         return instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
 
-    of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence is", "guideline gap"
+    of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence as", "guideline gap"
     for screen, shown in (
         ("judge", (of_grades, of_labels)),
         ("adjudicate", (of_grades, of_labels, of_causes)),
@@ -208,7 +208,7 @@ def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> No
     causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
     offered = choices(SCREENS["adjudicate"], controls.SETTLED_BY)
     assert causes == [choice.get("value") for choice in offered]
-    assert "over-rule both" in page
+    assert "overrule both" in page
     assert "Judge A" in page
 
 

@@ -59,4 +59,4 @@ def test_a_number_that_is_given_again_tells(again: list[tuple[int, int]], was_se
     assert bool(told.notes) is was_set_back
     assert {missing.why for missing in told.gone} == {FORGOTTEN if was_set_back else ANNOTATION_GONE}
     if was_set_back:
-        assert told.notes[0].startswith("a1: the server was set back to an earlier state; 1 answer(s) on record were")
+        assert told.notes[0].startswith("a1: the server was set back to an earlier state; 1 answer given again")

@@ -13,7 +13,8 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FUNCTIONS = [name for name in annot.__all__ if inspect.isfunction(getattr(annot, name))]
-README = re.findall(r"^```python\n(.*?)^```$", (CHECKOUT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+README_TEXT = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+README = re.findall(r"^```python\n(.*?)^```$", README_TEXT, re.M | re.S)
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_docstring_has_the_parts_that_readers_look_for(name: str) -> None:
 
 
 def test_the_readme_shows_every_function() -> None:
-    assert {name for name in FUNCTIONS if f"annot.{name}(" in "".join(README)} == set(FUNCTIONS)
+    assert {name for name in FUNCTIONS if f"annot.{name}(" in README_TEXT} == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("code", README)

@@ -83,12 +83,12 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
             ],
         ),
         (FRAME.assign(query_id="q"), ["ratings: columns 'query' and 'query_id' could both be the query"]),
-        (FRAME.iloc[:0], ["ratings: no judgement in it"]),
-        ([], ["ratings: no judgement in it"]),
-        (FRAME.assign(occasion=2), ["ratings: no judgement that counts in it"]),
+        (FRAME.iloc[:0], ["ratings: contains no judgement"]),
+        ([], ["ratings: contains no judgement"]),
+        (FRAME.assign(occasion=2), ["ratings: contains no judgement that counts"]),
         (
             pd.concat([FRAME.iloc[:2], FRAME.iloc[:1]]).reset_index(drop=True),
-            ["ratings: row 2: a1 has a grade for q1 d1 in row 0 already, expected one"],
+            ["ratings: row 2: a1 already has a grade for q1 d1 in row 0, expected one"],
         ),
         (
             FRAME.iloc[:3].astype(object).assign(grade=[1.5, "3", math.inf], query=["q1", None, 2.5]),
@@ -112,7 +112,7 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
         (
             pd.DataFrame([[1, 2], [0, 5.5]], index=["x", "x"], columns=["a1", "a2"]),
             [
-                "ratings: item 'x' is there 2 times, expected once",
+                "ratings: item 'x' is listed 2 times, expected once",
                 "ratings: item x, assessor a2: grade 5.5, expected a whole number, or nan where there is none",
             ],
         ),
@@ -182,15 +182,15 @@ def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (QRELS_FRAME.iloc[:0], "qrels: no final grade in it"),
-        ({}, "qrels: no final grade in it"),
+        (QRELS_FRAME.iloc[:0], "qrels: contains no final grade"),
+        ({}, "qrels: contains no final grade"),
         (
             QRELS_FRAME.assign(relevance=[3, np.nan, 1]),
-            "qrels: row 1: no grade; leave out the row of a pair that is not judged",
+            "qrels: row 1: no grade; leave out the rows of pairs that are not judged",
         ),
         (
             pd.concat([QRELS_FRAME, QRELS_FRAME.iloc[:1]]),
-            "qrels: row 0: q1 d1 is there twice, expected one final grade",
+            "qrels: row 0: q1 d1 is listed twice, expected one final grade",
         ),
         ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
         ("nowhere.txt", "nowhere.txt: no such file, expected one of TREC's files"),
@@ -227,8 +227,8 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, "run: no document in it"),
-        ([], "run: no run in it"),
+        ({}, "run: contains no document"),
+        ([], "run: contains no run"),
         ({"q1": {"d1": "x", "d2": math.nan}}, "run: row 1: score nan, expected a finite number, higher is better"),
         ({"q1": ["d1", "d2"]}, "run: found list, expected {query: {document: number}}"),
         ([RUN, RUN], "run: two runs with the tag 'run'"),
@@ -236,7 +236,7 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
         ({"x": [RUN]}, "run: found list, expected {query: {document: number}}"),
         (
             pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"], "score": [1, 2]}),
-            "run: row 1: document 'd' is there twice for query 'q'",
+            "run: row 1: document 'd' is listed twice for query 'q'",
         ),
         (5, "run: found int, expected a TREC file, a DataFrame or a dict"),
         ("nowhere.run", "nowhere.run: no such file, expected one of TREC's files"),
@@ -273,7 +273,7 @@ def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
     frame = annot.read_qrels(path)
     assert frame.columns.tolist() == ["query_id", "doc_id", "relevance", "query_paper"]
     assert frame["query_paper"].tolist() == ["p", "p", "p"]
-    expected = f"query papers are the units of chance: 2 queries on 1 paper, by {tmp_path / 'query_papers.tsv'}"
+    expected = f"query papers are the sampling units: 2 queries on 1 paper, by {tmp_path / 'query_papers.tsv'}"
     for given in (path, frame):
         assert annot.evaluate(RUN, given).notes[0] == expected
     assert annot.measure_agreement(FRAME, final=path).notes == (expected,)
@@ -284,7 +284,7 @@ def test_without_a_paper_notes_say_that_queries_count_as_independent(tmp_path: P
     for given in (tmp_path / "qrels.txt", QRELS_FRAME, {"q1": {"d1": 3}, "q2": {"d1": 1}}):
         assert annot.evaluate(RUN, given).notes[0].startswith("queries are taken as independent")
     assert annot.measure_agreement(FRAME).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the units of chance of the intervals",)
+    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the sampling units of the intervals",)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ def test_one_function_loads_only_what_it_needs() -> None:
     loaded = loaded_after("import annot; annot.alpha([[1, 1], [0, 1], [2, 2]])")
     assert "pandas" in loaded
     assert not loaded & {"sqlmodel", "ir_measures", "sklearn", "matplotlib"}
+    table = "[('q', 'd', 'a', 1), ('q', 'd', 'b', 2)]"
+    loaded = loaded_after(f"import annot; annot.measure_agreement({table}).to_frame()")
+    assert not loaded & {"sqlmodel", "ir_measures", "sklearn", "matplotlib"}
 
 
 def test_no_public_name_is_a_room() -> None:

@@ -172,7 +172,7 @@ def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube: a
             ]
             assert 100 * np.mean(means) == pytest.approx(published, abs=0.005)
     assert evaluated.notes == (
-        "query papers are the units of chance: 33 queries on 28 papers, by the column 'query_paper'",
+        "query papers are the sampling units: 33 queries on 28 papers, by the column 'query_paper'",
         "specter: leaves out 1 judged document",
     )
 

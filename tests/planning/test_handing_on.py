@@ -120,7 +120,7 @@ def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_a
         open_loads={}, shares={}, barred=barred,
     )  # fmt: skip
     assert {moved.pair: moved.assessor for moved in left.moved} == {("q0", "d1"): None, ("q0", "d2"): "j1"}
-    assert faults(left.plan, sizes) == ["q0 d1: 1 assessor(s) (a1), expected 2"]
+    assert faults(left.plan, sizes) == ["q0 d1: 1 assessor (a1), expected 2"]
     queries = {"q0": Query("q0", "p0", "method", (0,))}
     later = draw_plan(
         documents(sizes), queries, ["a1", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1,
@@ -174,24 +174,24 @@ SOUND = (
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (SOUND[:3] + SOUND[4:], "q0 d1: 1 assessor(s) (a1), expected 2"),
-        ((*SOUND, Assignment("q0", "d1", "a3", 1)), "q0 d1: 3 assessor(s) (a1, a2, a3), expected 2"),
+        (SOUND[:3] + SOUND[4:], "q0 d1: 1 assessor (a1), expected 2"),
+        ((*SOUND, Assignment("q0", "d1", "a3", 1)), "q0 d1: 3 assessors (a1, a2, a3), expected 2"),
         (
             (*SOUND, Assignment("q0", "d9", "a1", 4), Assignment("q0", "d9", "a2", 3)),
             "q0 d9: planned, but not in the pool",
         ),
         (
             (*SOUND[:3], replace(SOUND[3], position=5), SOUND[4]),
-            "a2: positions are not 1 to 2: 2 is missing or stands twice",
+            "a2: positions are not 1 to 2: 2 is missing or used twice",
         ),
-        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or stands twice"),
+        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or used twice"),
         (
             (*SOUND[:4], replace(SOUND[4], assessor="a3", position=1)),
-            "q0 d0: a hidden repeat of a3, who does not judge the pair",
+            "q0 d0: a hidden repeat for a3, who does not judge the pair",
         ),
         (
             (replace(SOUND[0], position=3), *SOUND[1:4], replace(SOUND[4], position=1)),
-            "q0 d0: a1 gets the hidden repeat before the pair",
+            "q0 d0: the hidden repeat comes before the pair for a1",
         ),
     ],
 )
@@ -202,10 +202,10 @@ def test_every_fault_is_found(plan: Plan, said: str) -> None:
 
 def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
     assert faults(SOUND, [2], left="a1", answered={("a1", Asked("q0", "d0"))}) == [
-        "a1: has left, with 2 unanswered pair(s); `annot assessor leave a1` hands them on"
+        "a1: has left, with 2 unanswered pairs; hand on with `annot assessor leave a1`"
     ]
     settling = {("q0", "d0"): {"a2", "j1"}}
-    for may_assess, found in ((False, ("q0 d0: a2 judges it and settles it",)), (True, ())):
+    for may_assess, found in ((False, ("q0 d0: a2 both judges and settles it",)), (True, ())):
         assert found == faults_of(
             SOUND,
             documents=documents([2]),

@@ -140,7 +140,7 @@ def test_no_grade_is_on_the_page_while_somebody_is_still_to_judge(
         assert not {"grades", "errors", "kinds"} & query.keys()
         assert not any("value" in system for system in query["systems"])
     assert said in text
-    assert "Keep this page from assessors" in text
+    assert "Do not show this page to assessors" in text
 
 
 def test_a_lead_may_see_what_is_settled_and_a_pair_without_a_grade_says_so(ws: Workspace, annot: Annot) -> None:
@@ -154,7 +154,7 @@ def test_a_lead_may_see_what_is_settled_and_a_pair_without_a_grade_says_so(ws: W
     (query,) = [one for one in data["queries"] if one["id"] == pair[0]]
     (at,) = [at for at, paper in enumerate(query["docs"]) if data["papers"][paper][0] == pair[1]]
     assert data["standings"][-1 - query["grades"][at]] == "asked again"
-    assert "Keep this page from assessors: it shows grades" in page(ws)
+    assert "Do not show this page to assessors: it shows grades" in page(ws)
 
 
 def test_nothing_that_people_wrote_and_no_person_is_on_it(ws: Workspace, annot: Annot) -> None:

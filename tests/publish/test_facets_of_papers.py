@@ -115,7 +115,7 @@ def test_the_intervals_are_those_of_papers(planted: Planted) -> None:
 
 def test_the_terminal_prints_them(planted: Planted) -> None:
     wide = annot_done("agreement", "--all", folder=planted.root).stdout
-    assert "query papers as the units of chance" in wide
+    assert "query papers as the sampling units" in wide
     for statistic in ("median", "mean", "pooled"):
         assert printed(*planted.clustered[statistic], precise=False) in wide
         assert printed(*planted.plain[statistic], precise=False) not in wide
@@ -157,7 +157,7 @@ def test_json_and_csv_of_the_command_hold_them(planted: Planted) -> None:
 @pytest.mark.parametrize("name", ["DATASHEET.md", "datasheet.html", "README.md"])
 def test_datasheet_and_card_of_the_release_print_them(planted: Planted, name: str) -> None:
     page = html.unescape((planted.release / name).read_text(encoding="utf-8"))
-    assert "query papers for the units of chance" in page
+    assert "query papers as the sampling units" in page
     assert printed(*planted.clustered["median"], precise=False) in page
     assert printed(*planted.plain["median"], precise=False) not in page
 
@@ -182,7 +182,7 @@ def test_from_python_a_study_its_files_and_a_column_of_another_name_give_the_sam
     of_study = measured(study.judgements)
     assert ends(of_study.to_frame()) == planted.clustered
     assert of_study.notes == (
-        "query papers are the units of chance: 24 queries on 8 papers, by the column 'query_paper'",
+        "query papers are the sampling units: 24 queries on 8 papers, by the column 'query_paper'",
     )
     released = pd.read_json(planted.release / "judgements.jsonl", lines=True)
     of_release = measured(released, final=planted.release / "qrels.txt")
@@ -213,7 +213,7 @@ def test_evaluate_reads_the_papers_beside_the_qrels_and_says_so(planted: Planted
         evaluated = library.evaluate(run, given)
         assert found(evaluated) == expected
         assert evaluated.notes[0] == (
-            f"query papers are the units of chance: 24 queries on 8 papers, by {planted.release / 'query_papers.tsv'}"
+            f"query papers are the sampling units: 24 queries on 8 papers, by {planted.release / 'query_papers.tsv'}"
         )
     frame = library.read_qrels(qrels).rename(columns={"query_paper": "paper"})
     assert found(library.evaluate(run, frame, clusters="paper")) == expected

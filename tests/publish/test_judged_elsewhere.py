@@ -49,7 +49,7 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     text = sheet(study)
     # The questions may use these words; the answers may not.
     answers = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    assert [word for word in NEVER if word in answers.replace("was not audited", "")] == []
+    assert [word for word in NEVER if word in answers.replace("were not audited", "")] == []
     for command in ("annot corpus", "annot facets", "annot pool"):
         assert command not in answers
     assert "3 assessors and 1 adjudicator. 1 pair has 1 judgement, 23 pairs have 2 judgements, 8 pairs have 3" in text
@@ -59,7 +59,7 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     assert "An adjudicator settled 8 of 31 pairs" in text
     assert "Whether the adjudicator saw the assessors' ratings is not on record here" in text
     assert "How the pairs to judge were found is not on record here." in text
-    assert "which sentences make them is not on record" in text
+    assert "which sentences belong to them is not on record" in text
 
 
 def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_not_there(
@@ -73,7 +73,9 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
-    assert "1 is open. 1 of the pairs without an adjudicator had only one assessor, whose grade is final." in page
+    assert (
+        "1 is open. Of the pairs settled without an adjudicator, 1 had only one assessor, whose grade is final." in page
+    )
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
     assert "How these runs were made is not recorded here: own." in page
@@ -119,7 +121,7 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     (study / "exports" / "runs" / "own.run").write_text("p1-method Q0 d1 1 1 own\n", encoding="utf-8")
     done = annot("release", study.parent / "release", "--draft")
     assert done.exit_code == 0, done.stderr
-    assert "own.run: not on record; bring it in with `annot run import`" in done.stderr
+    assert "own.run: not on record; import it with `annot run import`" in done.stderr
     released = files_of(study.parent / "release")
     assert released["runs/own.run"] == b"p1-method Q0 d1 1 1 own\n"
     assert json.loads(released["runs/own.json"])["kind"] == "imported"

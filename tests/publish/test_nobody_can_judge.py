@@ -44,7 +44,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert (manifest["pairs"], manifest["unjudgeable"]) == (before["pairs"] - 3, 3)
 
     agreement = annot("agreement")
-    assert "3 pairs that not even the adjudicator could judge do not count" in " ".join(agreement.stdout.split())
+    assert "3 pairs that nobody can judge, not even an adjudicator, are left out" in " ".join(agreement.stdout.split())
     measured = json.loads((ws.exports / "agreement.json").read_text(encoding="utf-8"))
     assert {one["query_id"]: one["n_unjudgeable"] for one in measured["queries"] if one["n_unjudgeable"]} == given_up
     together = measured["groups"][-1]
@@ -56,15 +56,15 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     report = annot("report", "--out", tmp_path / "report")
     assert report.exit_code == 0, report.stderr
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "an adjudicator settled these but for 3 pairs that nobody can judge." in page
-    assert "3 pairs that not even the adjudicator could judge are closed without a final grade" in page
+    assert "an adjudicator settled all of these except 3 pairs that nobody could judge." in page
+    assert "3 pairs could be judged by nobody, not even an adjudicator. They were closed without a final grade" in page
     released = annot("release", tmp_path / "release")
     assert released.exit_code == 0, released.stderr
     plan = (ws.pools / "plan.jsonl").read_text(encoding="utf-8")
     total = Counter(json.loads(line)["query_id"] for line in plan.splitlines())
     for file in ("README.md", "DATASHEET.md"):
         text = (tmp_path / "release" / file).read_text(encoding="utf-8")
-        assert "3 pairs ended without a final grade, because no adjudicator could judge them either" in text
+        assert "3 pairs were closed without a final grade, because no adjudicator could judge them either" in text
         for query_id, n in given_up.items():
             pairs = total[query_id] // 2
             assert f"{query_id} {n} of {pairs} ({100 * n / pairs:.1f}%)" in text

@@ -13,7 +13,7 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result
 
-MEANS = "Overruled: no assessor gave the final grade (among the pairs with two grades or more)."
+MEANS = "Overruled: pairs with at least two grades whose final grade was given by none of their assessors."
 
 
 def test_overruled_is_one_number_on_every_page(ws: Workspace, annot: Callable[..., Result], tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_overruled_is_one_number_on_every_page(ws: Workspace, annot: Callable[..
         grades = page[page.index("| facet | queries | pairs | judgements |") : page.index(MEANS)]
         rows = re.findall(r"(?m)\| ([0-9,]+) \|$", grades)
         assert sum(map(int, rows)) == wanted
-    assert f"{wanted} of {doubly} pairs with two grades or more" in " ".join(datasheet.split())
+    assert f"{wanted} of {doubly} pairs with at least two grades" in " ".join(datasheet.split())
     together = re.search(r"(?m)^\| Facet \| Pairs asked twice .*\n\|[-: |]+\n(?:\|.*\n)*", report)
     assert together is not None
     head, _, *rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in together[0].splitlines()]

@@ -72,7 +72,7 @@ def test_a_release_asks_whether_comments_and_reasons_are_published(
     refused = annot("release", tmp_path / "release")
     assert refused.exit_code == 1
     for kind in ("comments", "reasons"):
-        assert f"release.{kind}: not set, and " in refused.stderr
+        assert f"release.{kind}: not set, but " in refused.stderr
     assert 'set it to "published" or "left out" in annot.toml' in refused.stderr
     assert not (tmp_path / "release").exists()
     drafted = annot("release", tmp_path / "draft", "--draft")
@@ -108,11 +108,11 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     folder = tmp_path / "release"
     first = annot("release", folder)
     assert first.exit_code == 0, first.stderr
-    assert f"{early['a1']} of the comments of a1 stay out" in first.stderr
+    assert f"{early['a1']} of the comments by a1 left out" in first.stderr
     assert {name for name, _ in words(folder, "judgements.jsonl")} == early.keys() - {"a1", "a2"}
     sheet = (folder / "DATASHEET.md").read_text(encoding="utf-8")
     inside, given = sum(early.values()) - early["a1"] - early["a2"], sum(early.values())
-    assert f"{inside} of {given} are part of the release" in sheet
+    assert f"{inside} of the {given} comments that assessors wrote are part of the release" in sheet
 
     assert annot("release", folder, "--consented", " ").exit_code == 2
     assert annot("release", folder, "--consented", "by mail", "--consented-by", "a9").exit_code == 2
@@ -121,9 +121,9 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(0,)]
     agreed = annot("release", folder, "--consented", "by mail of 3 March", "--consented-by", "a1")
     assert agreed.exit_code == 0, agreed.stderr
-    assert "comments of a1 stay out" not in agreed.stderr
-    assert "comments of a2 stay out" in agreed.stderr
+    assert "comments by a1 left out" not in agreed.stderr
+    assert "comments by a2 left out" in agreed.stderr
     assert {name for name, _ in words(folder, "judgements.jsonl")} == early.keys() - {"a2"}
     sheet = (folder / "DATASHEET.md").read_text(encoding="utf-8")
-    assert "agreed to it later, as the project lead says: by mail of 3 March." in sheet
+    assert "agreed to it later, according to the project lead: by mail of 3 March." in sheet
     assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(1,)]

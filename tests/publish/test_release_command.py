@@ -303,7 +303,7 @@ def test_a_draft_that_lacks_nothing_says_so(annot: Callable, released: Path, tmp
     assert (ran.exit_code, [line.split(":")[0] for line in ran.stderr.splitlines()]) == (0, ["next"])
     drafted = files_of(tmp_path / "release")
     assert drafted.keys() == files_of(released).keys() | {"MISSING.md"}
-    assert b"Nothing that a release needs is missing" in drafted["MISSING.md"]
+    assert b"Nothing is missing" in drafted["MISSING.md"]
     assert annot("release", tmp_path / "release").exit_code == 0
     assert files_of(tmp_path / "release") == files_of(released)
 
@@ -324,7 +324,10 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (folder / "croissant.json").write_text('{"name": "another"}'),
         "a release of 'another', expected 'annot-demo'",
     ),
-    "checksums of something else": (lambda folder: (folder / "croissant.json").unlink(), "not a release made here"),
+    "checksums of something else": (
+        lambda folder: (folder / "croissant.json").unlink(),
+        "not a release made with this program",
+    ),
 }
 
 
@@ -341,7 +344,7 @@ def test_what_would_be_lost_is_never_written_over(kind: str, annot: Callable, re
 
 
 def test_a_folder_of_other_things_and_a_file_are_refused(ws: Workspace, annot: Callable) -> None:
-    assert "not empty, and not a release made here" in annot("release", ws.root).stderr
+    assert "not empty, and not a release made with this program" in annot("release", ws.root).stderr
     assert "a file, expected a folder" in annot("release", ws.settings_file).stderr
     with pytest.raises(InputError):
         make(ws, ws.root)

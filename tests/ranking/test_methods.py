@@ -142,6 +142,22 @@ def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
     assert found == ranked(found)
 
 
+@pytest.mark.parametrize("baseline", ["fabs_cbow200", "fabs_tfidfcbow200"])
+def test_a_query_of_words_without_vectors_ranks_nothing_above_anything(
+    corpus: Corpus, papers: list[Paper], baseline: str
+) -> None:
+    """Not the shortest document first, which is nearest to a query of zeros."""
+    query = next(paper for paper in papers if paper.sentences)
+    unknown = set(words(query.sentences[0]))
+    known = tuple(word for word in corpus.tokens("words").to_pylist()[1:] if word not in unknown)
+    vectors = np.random.default_rng(5).normal(size=(len(known), 6)).astype(np.float32)
+    made = inputs_of(corpus, word_vectors=WordVectors(known, vectors, {"seed": 5}), vectors={})
+    documents = [paper.paper_id for paper in papers[1:20] if paper.paper_id != query.paper_id]
+    found = methods.rank_pool(made, baseline=baseline, paper_id=query.paper_id, sentences=[0], doc_ids=documents)
+    assert {doc.score for doc in found} == {EMPTY_SCORE}
+    assert sorted(doc.doc_id for doc in found) == sorted(documents)
+
+
 def test_a_baseline_takes_its_statistics_from_the_whole_corpus(full_inputs: RankingInputs) -> None:
     for baseline in BASELINES:
         one = methods.rank_pool(

@@ -160,7 +160,7 @@ def test_every_undefined_or_bare_figure_has_its_reason() -> None:
 def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
     shown = describe(table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), per_query=False, every=False)
     assert "100.00 [100.00" not in shown
-    assert "it is the same whichever query is left out, which says nothing of other queries" in shown
+    assert "it is the same whichever query is left out, which says nothing about other queries" in shown
 
 
 def test_a_summary_over_few_of_the_queries_is_not_given_and_its_reason_is() -> None:
@@ -179,8 +179,8 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
 
 def test_terminal_names_methods_level_and_policy() -> None:
     shown = " ".join(describe(MIXED, per_query=False, every=False).split())
-    assert "95% intervals, with query papers as the units of chance (all facets of a paper together)" in shown
-    assert shown.index("Missing judgements (drop): ") > shown.index("Disputed and overruled pairs."), (
+    assert "95% intervals with query papers as the sampling units (all facets of a paper together)" in shown
+    assert shown.index("Missing judgements (drop): ") > shown.index("The work of adjudication."), (
         "tables first, then method"
     )
     assert "its pair keeps the other grades" in shown

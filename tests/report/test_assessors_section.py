@@ -82,8 +82,8 @@ def test_everything_that_is_measured_is_shown(study: Looked) -> None:
     assert len(hard.rows) == MOST_HARD
     assert {row[1] for row in hard.rows} == {"method", "result"}
     assert hard.notes == (
-        f"Shown: 20 of {len(study.diagnosed.diagnosis.hardest)} candidates (the hardest of each query); all: "
-        "`annot agreement --by assessor --query QUERY or --json`.",
+        f"20 of {len(study.diagnosed.diagnosis.hardest)} candidates (the hardest of each query) are shown; "
+        "`annot agreement --by assessor --query QUERY` or `annot agreement --by assessor --json` print all.",
     )
     assert table(study, "pace").headings[2:8] == ("Median", "Q1", "Q3", "Mean", "Idle", "Too fast")
     assert len(table(study, "streaks").rows) == 3

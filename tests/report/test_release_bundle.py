@@ -46,7 +46,7 @@ def test_sha256sum_accepts_the_sums_and_the_bytes_do_not_depend_on_the_order(tmp
 def test_names_of_files_that_would_not_unpack_everywhere_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         bundle(dict.fromkeys(["ok.txt", "OK.txt", "a.txt"], b""))
-    assert caught.value.faults == ("ok.txt, OK.txt: these names differ only in upper and lower case",)
+    assert caught.value.faults == ("ok.txt, OK.txt: expected names that differ in more than upper and lower case",)
 
 
 ENCODINGS: dict[str, Callable[[str], str | bytes]] = {

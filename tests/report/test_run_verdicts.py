@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
+from annot.measuring.evaluation.comparisons import Verdict
 from annot.measuring.evaluation.evaluated import TOGETHER, Evaluated
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 from annot.publishing.report.sections.runs import best_line, compared, holding
@@ -37,7 +38,7 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
     noise = {"good": 0.2, "poor": 9.0, "worst": -0.5}
     five, six = best_line(measured(5, noise)), best_line(measured(6, noise))
     assert five.startswith(
-        "With 5 query papers no difference between runs can be shown: at least 6 query papers are needed. "
+        "With 5 query papers, no difference between runs can be shown: at least 6 query papers are needed. "
     )
     assert "good is best by NDCG%20; that is not certain over 10 queries of 5 query papers." in five
     assert "Behind by their own intervals, but not after correction for 3 pairs of runs: poor and worst." in five
@@ -51,11 +52,11 @@ def test_the_differences_that_hold_are_named() -> None:
     assert {("good", "worst"), ("good", "poor"), ("as good", "worst")} <= by_hand
     told = sentence("runs.holding", best=best(found), holding=holding(found))
     assert told.startswith(
-        f"{len(by_hand)} of 6 differences between runs hold: as good is better than poor and worst; "
+        f"{len(by_hand)} of 6 differences between runs are significant: as good is better than poor and worst; "
     )
     none = measured(9, {"one": 9.0, "other": 9.0})
     told = sentence("runs.holding", best=best(none), holding=holding(none))
-    assert told == "The difference between the two runs does not hold."
+    assert told == "The difference between the two runs is not significant."
 
 
 def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chance() -> None:
@@ -70,7 +71,7 @@ def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chanc
     rows = {str(row[0]): row[1:] for row in table.rows}
     assert {name.partition(" (")[0] for name in rows if "not better than chance" in name} == {"noise", "worst"}
     assert all(str(one).endswith("°") for name, cells in rows.items() if name.startswith("worst") for one in cells)
-    assert "°: not better than chance" in table.caption
+    assert "°: not shown to be better than chance" in table.caption
     (table,) = compared(measured(12, {"good": 0.5, "fair": 1.0}))
     assert "°" not in table.caption
 
@@ -79,11 +80,15 @@ def number(value: float | None, kind: Any = COEFFICIENT) -> Number:
     return Number(value, kind)
 
 
+def a_verdict(worse: tuple[str, ...] = ("tfidf",), behind: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(TOGETHER, "bm25", worse, behind, (), papers=6, pairs=1, smallest_p=0.03, detectable=None)
+
+
 def a_best_run(**values: Any) -> Best:
     usual: dict[str, Any] = {
-        **{"convention": "csfcube", "measure": "NDCG%20", "facet": TOGETHER, "tag": "bm25", "queries": 12, "papers": 6},
+        **{"convention": "csfcube", "measure": "NDCG%20", "queries": 12},
         **{"figure": number(50.0, MEASURE), "chance": number(20.0, MEASURE), "average": "mean over queries", "runs": 2},
-        **{"beaten": ("tfidf",), "behind": (), "as_good": (), "pairs": 1, "too_few": False, "above_chance": True},
+        **{"verdict": a_verdict(), "too_few": False, "above_chance": True},
         **{"like_chance": (), "detectable": number(None, MEASURE)},
     }
     return Best(**usual | values)
@@ -91,9 +96,9 @@ def a_best_run(**values: Any) -> Best:
 
 RUNS = {
     "none": None,
-    "one": a_best_run(runs=1, beaten=()),
+    "one": a_best_run(runs=1, verdict=a_verdict(worse=())),
     "best": a_best_run(),
-    "level": a_best_run(beaten=(), behind=("tfidf",), too_few=True),
+    "level": a_best_run(verdict=a_verdict(worse=(), behind=("tfidf",)), too_few=True),
     "like chance": a_best_run(above_chance=False, like_chance=("bm25",)),
 }
 

@@ -266,7 +266,7 @@ def test_where_one_method_found_it_alone_the_verdict_names_it() -> None:
     found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
     told = terminal(found)[0]
     assert found.verdict == "care"
-    assert "need care on this collection: the pools would have missed what late alone found" in told.splitlines()[0]
+    assert "only with care: the papers that late alone found would be missed" in told.splitlines()[0]
     assert "A loss of 5 points of 100 is tolerated" in told
 
 

@@ -67,7 +67,7 @@ def test_an_answer_that_is_gone_counts_until_the_lead_accepts_it(sent: World) ->
     assert len(sent.outcome.judgements) == 3
     finding = pulled.finding("annot pull")
     assert finding is not None
-    assert "2 answer(s) that counted" in finding.message
+    assert "2 answers changed or missing" in finding.message
     assert sent.pull(accept_deletions=True).withdrawn
     assert [one.pair for one in sent.outcome.judgements if one.counts] == [third]
     # What is missing and unanswered is sent again.
@@ -81,10 +81,10 @@ def test_a_project_that_was_deleted_is_made_again_with_its_open_tasks(sent: Worl
     sent.studio.delete_project(sent.project("a1"))
     pulled = sent.pull()
     assert {one.why for one in pulled.lost} == {"its project was deleted"}
-    assert "a1: the project is gone from the server" in pulled.notes[0]
+    assert "a1: the project is missing from the server" in pulled.notes[0]
     (row, _) = sent.push().projects
     assert (row.planned, row.sent, row.known) == (10, 6, 4)
-    assert "a1: 4 task(s) are not sent again: their answers are on record" in sent.push().notes
+    assert "a1: 4 tasks not sent again: the answers are on record" in sent.push().notes
 
 
 def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> None:
@@ -98,10 +98,10 @@ def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> No
     pulled = sent.pull()
     assert (pulled.assessors[0].judged, pulled.assessors[0].flagged) == (0, 4)
     assert [note.partition(": ")[2] for note in pulled.notes] == [
-        "1 annotation(s) do not count: by another account than the planned one",
-        "1 annotation(s) do not count: last changed by another account, not by its author",
-        "1 annotation(s) do not count: no grade",
-        "1 annotation(s) do not count: skipped",
+        "1 annotation not counted: by another account than the planned one",
+        "1 annotation not counted: last changed by another account, not by its author",
+        "1 annotation not counted: no grade",
+        "1 annotation not counted: skipped",
     ]
 
 
@@ -111,7 +111,7 @@ def test_an_answer_that_another_account_edits_after_a_pull_stays_the_persons_own
     sent.studio.change(made[sent.pairs[0]], result(3), email=PEOPLE["a2"])
     pulled = sent.pull()
     assert pulled.lost == ()
-    assert "a1: 1 answer(s) were changed by somebody else; the person's own answers count" in pulled.notes
+    assert "a1: 1 answer changed by another account; the person's own answers count" in pulled.notes
     assert [one.grade for one in sent.outcome.judgements] == [1]
 
 
@@ -123,7 +123,7 @@ def test_a_project_changed_by_hand_is_set_back_and_told(sent: World) -> None:
     assert any("the screen" in what for what in kinds)
     notes = sent.push().notes
     assert len(notes) == 1
-    assert notes[0].startswith("a1: changed on the server by hand, and set back now:")
+    assert notes[0].startswith("a1: changed on the server by hand, and changed back now:")
     assert "the screen" in notes[0]
     assert "show_skip_button" in notes[0]
     assert (project["label_config"], project["show_skip_button"]) == (screen, False)
@@ -135,8 +135,8 @@ def test_an_empty_twin_is_removed_and_one_with_tasks_is_named(sent: World) -> No
     empty, full = sent.studio.double(project), sent.studio.double(project, with_tasks=True)
     notes = sent.push().notes
     assert notes == (
-        "a1: removed 1 empty project(s) that the server had made twice",
-        f"a1: project {full}, a duplicate with 10 task(s), is never read: look, and delete it",
+        "a1: removed 1 empty project that the server had created twice",
+        f"a1: project {full} is a duplicate with 10 tasks and is never read: look at it, then delete it",
     )
     assert empty not in sent.studio.projects
     # Of the two the one on record is read.
@@ -192,8 +192,8 @@ def test_a_server_set_back_to_a_backup_costs_no_answer(sent: World) -> None:
     assert len(pulled.lost) == 2
     # Nobody is asked twice: the two that stand there unanswered go.
     notes = sent.push().notes
-    assert "a1: 2 task(s) are not sent again: their answers are on record" in notes
-    assert "a1: 2 of them stood there unanswered and are deleted" in notes
+    assert "a1: 2 tasks not sent again: the answers are on record" in notes
+    assert "a1: 2 of them had no answer on the server and were deleted" in notes
     assert len(sent.tasks("a1")) == 8
     # The numbers of the lost answers are given again, to others.
     sent.judge("a1", dict.fromkeys(sent.pairs[6:8], 3))
@@ -217,14 +217,14 @@ def test_a_stranger_among_the_tasks_is_ignored_and_named(sent: World) -> None:
     project = sent.project("a1")
     (ours, *_) = sent.studio.tasks_of(project)
     sent.studio.import_tasks(project, [{"data": ours["data"] | {"pair_id": "theirs"}}])
-    assert "a1: ignored 1 task(s) that do not belong to this study" in sent.pull().notes
+    assert "a1: ignored 1 task from outside this study" in sent.pull().notes
 
 
 def test_a_person_without_an_account_is_named_and_the_others_are_sent(planned: World) -> None:
     del planned.studio.users[planned.studio.account(PEOPLE["a2"])["id"]]
     pushed = planned.push()
     assert [row.assessor for row in pushed.projects] == ["a1"]
-    assert "a2: the server has no such account" in pushed.notes[0]
+    assert "a2: has not signed up on the server yet" in pushed.notes[0]
 
 
 def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:

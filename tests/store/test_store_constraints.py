@@ -18,15 +18,15 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 JUDGEMENT = (
     "INSERT INTO judgement (source, query_id, doc_id, assessor, annotation, revision, grade, server, occasion, flags, "
-    "payload, content_sha256, recorded_at) VALUES ({}, '', 1, '[]', 'null', '', '')"
+    "payload, content_sha256, recorded_at, chain_sha256) VALUES ({}, '', 1, '[]', 'null', '', '', '')"
 )
 POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
 ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
 DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
 ADDITION = "INSERT INTO pool_addition VALUES ('p1', {}, NULL, NULL)"
 PROJECT = (
-    "INSERT INTO project (round, assessor, server, url, version, remote_id) "
-    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 7)"
+    "INSERT INTO project (round, assessor, server, url, version, remote_id, set_back) "
+    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 7, '[]')"
 )
 
 
@@ -77,7 +77,7 @@ def execute(store: Store, *statements: str) -> None:
             ("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1, 1)",),
             "INSERT INTO assignment VALUES ('p1-method', 'd2', 'a1', 1, 1)",
         ),
-        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 0, 1)"),
+        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1, 0)"),
         ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1").replace("'', 1, '[]'", "'', 0, '[]'")),
         ((), "INSERT INTO plan VALUES (2, '', 1, '', 2, '[]')"),
         ((), "INSERT INTO accepted VALUES ('p1-method', 'd1', '', '')"),
@@ -143,7 +143,7 @@ def test_no_other_program_can_change_a_judgement_in_the_sqlite_file(tmp_path: Pa
     connection = sqlite3.connect(path)
     columns = (
         "source, server, query_id, doc_id, assessor, occasion, annotation, revision, grade, flags, payload, "
-        "content_sha256, recorded_at"
+        "content_sha256, recorded_at, chain_sha256"
     )
     worse = columns.replace("grade", "0")
     for statement in (

@@ -131,7 +131,7 @@ def test_a_newer_database_is_refused(url: str) -> None:
 def test_a_database_with_other_tables_of_an_unreleased_state_is_refused(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         session.connection().execute(text("UPDATE annot_schema SET schema_sha256 = 'another'"))
-    with pytest.raises(StoreError, match="has other tables: they are of an unreleased version") as caught:
+    with pytest.raises(StoreError, match="was made by an unreleased version") as caught:
         open_store(url, create=False)
     assert "annot init" in (caught.value.hint or "")
 
@@ -140,7 +140,7 @@ def test_a_database_of_the_state_before_versions_were_hashed_is_refused(url: str
     with open_store(url) as store, store.begin() as session:
         session.connection().execute(text("ALTER TABLE annot_schema DROP COLUMN schema_sha256"))
         session.connection().execute(text("UPDATE annot_schema SET version = 17"))
-    with pytest.raises(StoreError, match="has other tables: they are of an unreleased version"):
+    with pytest.raises(StoreError, match="was made by an unreleased version"):
         open_store(url, create=False)
 
 
@@ -290,7 +290,7 @@ def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
     # The second store's version is current, so that opening it needs no lock.
     with open_store(url, wait_seconds=0.2) as impatient, store.begin() as session:
         replace_labels(session, labels(1))
-        with pytest.raises(StoreError, match="another process is writing"), impatient.begin():
+        with pytest.raises(StoreError, match="another process has been writing"), impatient.begin():
             pass
         assert paper_ids(impatient) == set()
 

@@ -129,7 +129,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     study.judge("a3", {pair: gold[pair].grade for pair in second[:-1]} | {second[-1]: None}, "train")
     (assigned, judged, _, _), notes = fetch(study)
     assert (assigned, judged) == (10, 10)
-    assert "a3: 1 answer(s) changed after the gold grade was shown; the earlier ones count" in notes
+    assert "a3: 1 answer changed after the gold grade was shown; the earlier ones count" in notes
     assert fetch(study)[0] == (10, 10, 0, 0)
     row = "\t".join(first) + "\t"
     text = path.read_text(encoding="utf-8").replace(f"{row}{gold[first].grade}", f"{row}{wrong}")

@@ -129,7 +129,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
     said = annot_done("check", "server", folder=settled.folder).stdout
     assert "3 projects" in said
-    assert "nothing found" in said
+    assert "no problems found" in said
     made = {name: settled.projects()[name][0] for name in ("a1", "a2")}
     tasks = {name: {task["data"]["pair_id"]: task for task in settled.on_server(name)} for name in ("a1", "a2")}
     pairs = ["/".join(pair) for pair in settled.planned()["a1"]]
@@ -170,29 +170,29 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     on_the_server(settled, "POST", "/api/predictions/", **filled)
     kinds = found(settled)
     assert kinds["other account"] == [
-        f"a1: 1 answer(s) by another account (by the lead's account): {others[0].replace('/', ' ')}"
+        f"a1: 1 answer by another account (by the lead's account): {others[0].replace('/', ' ')}"
     ]
-    assert kinds["answered twice"] == [f"a1: 1 task(s) with more than one answer: {others[0].replace('/', ' ')}"]
+    assert kinds["answered twice"] == [f"a1: 1 task with more than one answer: {others[0].replace('/', ' ')}"]
     assert kinds["edited by another"][0].startswith(
-        "a1: 1 answer(s) last changed by another account than their author's (by a2): "
+        "a1: 1 answer last changed by an account other than the author's (by a2): "
     )
     assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
-    assert kinds["too fast"][0].startswith("a2: 3 answer(s) given in less than 2 s")
-    assert kinds["task gone"] == [f"a2: 1 task(s) are gone from the server: {others[5].replace('/', ' ')}"]
+    assert kinds["too fast"][0].startswith("a2: 3 answers given in less than 2 s")
+    assert kinds["task gone"] == [f"a2: 1 task missing from the server: {others[5].replace('/', ' ')}"]
     assert kinds["task changed"] == [
-        f"a1: 1 task(s) show what was never sent: {others[3].replace('/', ' ')}",
-        f"a2: 1 task(s) show what was never sent: {others[0].replace('/', ' ')}",
+        f"a1: 1 task showing content that was never sent: {others[3].replace('/', ' ')}",
+        f"a2: 1 task showing content that was never sent: {others[0].replace('/', ' ')}",
     ]
     assert kinds["answer gone"] == [
-        f"a1: 1 answer(s) on record are gone from the server: {others[4].replace('/', ' ')}"
+        f"a1: 1 answer on record but missing from the server: {others[4].replace('/', ' ')}"
     ]
-    assert kinds["strange tasks"] == ["a2: 1 task(s) that this study did not send"]
+    assert kinds["strange tasks"] == ["a2: 1 task not sent by this study"]
     changed = "maximum_annotations, the instructions, the title"
     assert kinds["project changed"] == [f"a1: changed on the server by hand: {changed}"]
     pushed = annot_done("push", folder=settled.folder)
     assert (
-        "a1: changed on the server by hand, and set back now: "
-        "maximum_annotations, the title, the instructions; `annot check server` keeps it on record" in pushed.stderr
+        "a1: changed on the server by hand, and changed back now: "
+        "maximum_annotations, the title, the instructions; see `annot check server`" in pushed.stderr
     )
     assert "set back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
@@ -204,12 +204,12 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     told = annot("check", "server", folder=settled.folder).stdout
     by_whom = r"by another account \(by the lead's account\)"
     assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
-    assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
+    assert "    to do: these answers do not count; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["server"]["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])
-    lost = f"{answered} answer(s) on record are no longer on the server"
-    assert gone["what"] == f"a2: their project is gone from the server (judging); {lost}"
-    assert "free edition does not tell" in gone["do"]
+    lost = f"{answered} answers on record went with it"
+    assert gone["what"] == f"a2: their project is missing from the server (judging); {lost}"
+    assert "free edition does not record who deleted it" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["server"]["findings"]
 

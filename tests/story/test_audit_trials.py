@@ -83,20 +83,20 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     change_task(study, "a3", "train-feedback", rating_gold="0 Irrelevant" if last != "0 Irrelevant" else "1 Related")
     change_task(study, "j1", "substudy-full", facet="other")
     assert found(study) == {
-        "other account": ["a3 (training): 1 answer(s) by another account (by the lead's account)"],
-        "answered twice": ["a3 (training): 1 task(s) with more than one answer"],
-        "answer gone": ["a3 (training): 1 answer(s) on record are gone from the server"],
+        "other account": ["a3 (training): 1 answer by another account (by the lead's account)"],
+        "answered twice": ["a3 (training): 1 task with more than one answer"],
+        "answer gone": ["a3 (training): 1 answer on record but missing from the server"],
         "edited by another": [
-            "j1 (sub-study, abstracts): 1 answer(s) last changed by another account than their author's "
+            "j1 (sub-study, abstracts): 1 answer last changed by an account other than the author's "
             "(by the lead's account)"
         ],
-        "task gone": ["j1 (sub-study, abstracts): 1 task(s) are gone from the server"],
+        "task gone": ["j1 (sub-study, abstracts): 1 task missing from the server"],
         "project changed": ["j1 (sub-study, abstracts): changed on the server by hand: maximum_annotations"],
         "task changed": [
-            "j1 (sub-study, full texts): 1 task(s) show what was never sent",
-            "a3 (training, gold grades): 1 task(s) show what was never sent",
+            "j1 (sub-study, full texts): 1 task showing content that was never sent",
+            "a3 (training, gold grades): 1 task showing content that was never sent",
         ],
     }
     http(study, "DELETE", f"/api/projects/{study.projects('train')['a3'][0]}/")
-    lost = f"{len(trained)} answer(s) on record are no longer on the server"
-    assert found(study)["project gone"] == [f"a3: their project is gone from the server (training); {lost}"]
+    lost = f"{len(trained)} answers on record went with it"
+    assert found(study)["project gone"] == [f"a3: their project is missing from the server (training); {lost}"]

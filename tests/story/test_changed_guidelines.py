@@ -65,7 +65,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
         connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
     (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
     open_of_method = len(of_method) - len(early)
-    assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
+    assert finding["what"] == f"a1: {open_of_method} open tasks with older guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
     pull.pull(study.workspace, round="judging", advance=quietly)
     assert not opens()
@@ -108,7 +108,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute("UPDATE guidelines SET sha256 = 'another' WHERE why IS NOT NULL")
     (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
-    assert finding["what"] == f"a1: {len(places) + 1} answer(s) by guidelines that are not on record"
+    assert finding["what"] == f"a1: {len(places) + 1} answers by guidelines that are not on record"
     assert "the guidelines of method sent on" in annot("check", "files", folder=study.folder).stdout
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute(f"UPDATE guidelines SET sha256 = '{new}' WHERE why IS NOT NULL")

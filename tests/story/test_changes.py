@@ -154,7 +154,7 @@ def test_skipped_and_spoilt_answers_are_kept_and_flagged_and_never_a_grade(pushe
         empty: ["no grade"],
         doubled: ["2 grades (0, 3), expected one"],
     }
-    assert [note for note in pulled.notes if "skipped" in note] == ["a1: 1 annotation(s) do not count: skipped"]
+    assert [note for note in pulled.notes if "skipped" in note] == ["a1: 1 annotation not counted: skipped"]
     for pair in flags:
         (kept,) = history(pushed, pair, "a1")
         assert kept.payload == annotation_on_server(pushed, "a1", pair)
@@ -217,11 +217,11 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
         for pair in (answered, unanswered):
             gateway.delete_task(before["/".join(pair)])
     pulled = fetch(pushed)
-    assert any(note.startswith("a1: 2 task(s) are gone from the server") for note in pulled.notes)
+    assert any(note.startswith("a1: 2 tasks missing from the server") for note in pulled.notes)
     assert row(pulled, "a1").judged == 2
     sent = send(pushed)
     assert {one.assessor: (one.sent, one.known) for one in sent.projects} == {"a1": (1, 1), "a2": (0, 0)}
-    assert any(note.startswith("a1: 1 task(s) are not sent again") for note in sent.notes)
+    assert any(note.startswith("a1: 1 task not sent again") for note in sent.notes)
     after = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
     assert before.keys() - after.keys() == {"/".join(answered)}
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]
@@ -323,7 +323,7 @@ def test_who_has_no_account_on_the_server_is_named_and_the_others_get_theirs(pla
         people.put_assessors(session, [Assessor("a2", "never-signed-up@story.example.org", False)])
     pushed = send(study)
     assert [one.assessor for one in pushed.projects] == ["a1"]
-    assert [note.split(";")[0] for note in pushed.notes] == ["a2: the server has no such account"]
+    assert [note.split(";")[0] for note in pushed.notes] == ["a2: has not signed up on the server yet"]
     assert "never-signed-up" not in "".join(pushed.notes)
     assert set(study.projects()) == {"a1"}
 
@@ -336,7 +336,7 @@ def test_an_account_removed_from_the_server_is_named(planned: Study, tmp_path: P
     remove_account(study.studio, people_ids(study)["a2"])
     pushed = send(study)
     assert [one.assessor for one in pushed.projects] == ["a1"]
-    assert pushed.notes[0].startswith("a2: the server has no such account")
+    assert pushed.notes[0].startswith("a2: has not signed up on the server yet")
     assert fetch(study).assessors
 
 
@@ -429,7 +429,7 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
     fetch(study)
     held = exported(study)
     server.down(own_server.folder)
-    with pytest.raises(StudioError, match="no Label Studio is named or runs here") as raised:
+    with pytest.raises(StudioError, match="no Label Studio is running here") as raised:
         fetch(study)
     assert raised.value.exit_code == 3
     with pytest.raises(StudioError):

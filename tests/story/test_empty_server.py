@@ -87,7 +87,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
         if url is None:
             nobody = annot("push", folder=folder)
             assert nobody.exit_code == 1
-            assert "a1: the server has no such account; let them sign up" in nobody.stderr
+            assert "a1: has not signed up on the server yet" in nobody.stderr
             for name in PEOPLE:
                 restored.as_person(name).close()
         # Only what needs an answer is sent: the returned pair, and what the second assessor has not judged on record.

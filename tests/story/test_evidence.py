@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+from annot.base.templating import counted
 from command_line import Result, annot, annot_done
 from complete_study import (
     Complete,
@@ -102,16 +103,16 @@ class Event(NamedTuple):
     """What the first pull says beside."""
 
 
-EDITED = "1 answer(s) were changed by somebody else; the person's own answers count"
+EDITED = "1 answer changed by another account; the person's own answers count"
 EVENTS = [
     Event(edits_the_collections_name),
     Event(edits_the_collections_name, "adjudicate"),
     Event(edits_the_description),
     Event(edits_the_description, "adjudicate"),
-    Event(deletes_a_project, "", None, "its project was deleted", told="the project is gone from the server"),
+    Event(deletes_a_project, "", None, "its project was deleted", told="the project is missing from the server"),
     Event(deletes_the_adjudicators_project, "adjudicate", None, "its project was deleted"),
-    Event(deletes_all_tasks, "", None, "its project holds no task", told="a1: 10 task(s) are gone from the server"),
-    Event(deletes_two_tasks, "", 2, "its task was deleted", told="a1: 2 task(s) are gone from the server"),
+    Event(deletes_all_tasks, "", None, "its project holds no task", told="a1: 10 tasks missing from the server"),
+    Event(deletes_two_tasks, "", 2, "its task was deleted", told="a1: 2 tasks missing from the server"),
     Event(deletes_an_annotation_of_their_own, "", 1, "its annotation was deleted"),
     Event(cancels_an_annotation, "", 1, "skipped; last changed by another account, not by its author"),
     Event(removes_a_leavers_account, push=0),
@@ -136,8 +137,8 @@ def test_an_ordinary_event_leaves_the_same_answers_counting(complete: Complete, 
         result = command("pull")
         assert result.exit_code == bool(lost), result.stderr
         if lost:
-            assert f"annot: {lost} answer(s) that counted are not on the server as they were" in result.stderr
-            assert f"{person}: {lost} answer(s), {event.why}: fic" in result.stderr
+            assert f"annot: {counted(lost, 'answer')} changed or missing on the server" in result.stderr
+            assert f"{person}: {counted(lost, 'answer')}, {event.why}: fic" in result.stderr
             assert "--accept-deletions" in result.stderr
         assert counting(study) == complete.counting
         return result.stderr

@@ -132,7 +132,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
         put_corrections(session, [FacetLabels("fic0802", tuple(wanted[::-1]), "corrected", "2099-01-01T00:00:00Z")])
     rows, notes = fetch(study)
     assert rows[0] == ("a1", 1, 0, 0)
-    assert notes == ("fic0802: a1's correction is older than the one on record, which holds",)
+    assert notes == ("fic0802: kept the correction on record, which is newer than a1's",)
     assert on_record(ws)[0]["fic0802"][0] == tuple(wanted[::-1])
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         put_corrections(session, [FacetLabels("fic0802", tuple(wanted), "corrected", "2000-01-01T00:00:00Z")])
@@ -151,7 +151,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     rows, notes = fetch(study)
     assert rows[0][2:] == (0, 0)
     assert len(notes) == 1
-    assert "had been sent already" in notes[0]
+    assert "had been sent" in notes[0]
     assert on_record(ws) == (labels, corrected)
 
 
@@ -180,10 +180,10 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     http(study, "PATCH", f"/api/tasks/{other['id']}/", json={"data": {**exported, "facet_help": "Call it result."}})
     http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
     assert found(study) == {
-        "other account": ["a1 (labels): 1 answer(s) by another account (by a2)"],
-        "edited by another": ["a1 (labels): 1 answer(s) last changed by another account than their author's (by a2)"],
-        "answered twice": ["a1 (labels): 1 task(s) with more than one answer"],
-        "task changed": ["a2 (labels): 1 task(s) show what was never sent"],
+        "other account": ["a1 (labels): 1 answer by another account (by a2)"],
+        "edited by another": ["a1 (labels): 1 answer last changed by an account other than the author's (by a2)"],
+        "answered twice": ["a1 (labels): 1 task with more than one answer"],
+        "task changed": ["a2 (labels): 1 task showing content that was never sent"],
         "project changed": [
             "a1 (labels): changed on the server by hand: the title",
             "a2 (labels): changed on the server by hand: maximum_annotations",
@@ -191,12 +191,12 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     }
     http(study, "DELETE", f"/api/projects/{project}/")
     assert fetch(study)[1] == (
-        "a1: 1 answer(s) of another account are not taken",
-        "fic0802: the label of 4 sentences was taken away; the earlier one counts: sentence 1 (background), "
+        "a1: ignored 1 answer by another account",
+        "fic0802: label removed from 4 sentences; the earlier one counts: sentence 1 (background), "
         "sentence 2 (method), sentence 3 (method), sentence 4 (result)",
-        "a2: the project is gone from the server; `annot push labels` makes it again, with its open tasks",
+        "a2: the project is missing from the server; `annot push labels` creates it again with its open tasks",
     )
-    assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
+    assert found(study)["project gone"] == ["a2: their project is missing from the server (labels)"]
 
 
 def found(study: Study) -> dict[str, list[str]]:

@@ -109,8 +109,8 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
 
     pulled = annot("pull", "judging", folder=study.folder)
     assert pulled.exit_code == 1
-    assert f"a2: {len(pairs) - half} answer(s), the server has an earlier state" in pulled.stderr
-    assert "a1: the server holds 1 answer(s) in an earlier state" in pulled.stderr
+    assert f"a2: {len(pairs) - half} answers, the server has an earlier state" in pulled.stderr
+    assert "a1: the server has an earlier state of 1 answer" in pulled.stderr
     assert counting(study) == complete.counting
     assert annot("pull", "adjudication", folder=study.folder).exit_code == 1
     # Nobody is asked again for what is answered on record.
@@ -119,8 +119,8 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
         ("a1", len(pairs), 0, 0),
         ("a2", half, 0, len(pairs) - half),
     ]
-    assert f"a2: {len(pairs) - half} task(s) are not sent again" in sent.stderr
-    assert f"a2: {len(pairs) - half} of them stood there unanswered" in sent.stderr
+    assert f"a2: {len(pairs) - half} tasks not sent again" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them had no answer on the server" in sent.stderr
     assert len(study.on_server("a2")) == half
     annot_done("push", "adjudication", folder=study.folder)
     assert counting(study) == complete.counting
@@ -144,8 +144,8 @@ def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Comple
     study.judge("a2", dict.fromkeys(again, 2))
     pulled = annot_done("pull", "judging", folder=study.folder)
     assert (
-        f"a2: the server was set back to an earlier state; {len(again)} answer(s) on record were given again since, "
-        "and those given last count" in pulled.stderr
+        f"a2: the server was set back to an earlier state; {len(again)} answers given again since. "
+        "The later ones count" in pulled.stderr
     )
     assert counting(study) == complete.counting | {(*pair, "a2"): 2 for pair in again}
     assert "was set back" not in annot("pull", "judging", folder=study.folder).stderr
@@ -185,7 +185,7 @@ def test_a_listing_that_is_short_takes_nothing_away(
         patch.setattr(servers, "Gateway", partial(Gateway, transport=Short()))
         pulled = annot("pull", "judging", folder=study.folder)
         assert pulled.exit_code == 1
-        assert "annot: 6 answer(s) that counted are not on the server" in pulled.stderr
+        assert "annot: 6 answers changed or missing on the server" in pulled.stderr
         assert counting(study) == complete.counting
     # Seen whole again, there is nothing to decide.
     annot_done("pull", "judging", folder=study.folder)
@@ -206,7 +206,7 @@ def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Comp
         other = gateway.create_project(spec("evidence/judge/a11"))
     annot_done("pull", "judging", folder=study.folder)
     pushed = annot_done("push", folder=study.folder)
-    assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
+    assert "a1: removed 2 empty projects that the server had created twice" in pushed.stderr
     there = {project["id"] for project in study.listed_projects()}
     assert there == before | {other}
     assert not there & set(duplicates)

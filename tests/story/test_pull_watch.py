@@ -146,8 +146,8 @@ def test_a_task_that_is_gone_is_told(study: Study) -> None:
 
     shown, _ = watched(study, gone, lambda: None, all_of_it)
     assert [pulled.notes for pulled in shown] == [
-        ("a1: 1 task(s) are gone from the server; `annot push` sends those without an answer again",),
-        ("a1: the project is gone from the server; `annot push` makes it again, with its open tasks",),
+        ("a1: 1 task missing from the server; `annot push` sends those without an answer again",),
+        ("a1: the project is missing from the server; `annot push` creates it again with its open tasks",),
     ]
 
 

@@ -89,7 +89,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     told = [pair for pair in pairs if any(f"({pair[0]})" in line and f"({pair[1]})" in line for line in page)]
     assert told == [pair for pair in pairs if pair not in (disputed, agreed)]
     withdrawn = annot("push", "adjudication")
-    assert "1 unanswered task(s) withdrawn" in withdrawn.stderr
+    assert "1 unanswered task withdrawn" in withdrawn.stderr
 
     # On the server: one new task each, with the reason and nobody's answer, and the stream shows it next.
     assert annot("push").exit_code == 0
@@ -156,7 +156,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert annot("qrels").exit_code == 0
     annot("datasheet")
     told = " ".join((study.folder / "exports" / "datasheet.md").read_text(encoding="utf-8").split())
-    assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
+    assert "2 pairs were returned to their assessor with a reason from the project lead; in 2 of them" in told
 
     # So can a pair that is settled: its decision stands no longer, and the adjudicator gets it again as another task.
     assert annot("return", *settled, "--to", "a1", "--why", "Is it the same method?").exit_code == 0
@@ -277,7 +277,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     assert "a2 has not judged it" in result.message()
     assert "back.csv:4: the reason has 0 characters" in result.message()
     file_of()
-    assert "no pair in it" in annot("return", "--file", "back.csv").message()
+    assert "found no pair" in annot("return", "--file", "back.csv").message()
     assert "not there" in annot("return", "--file", "no.csv").message()
     assert annot("return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
     assert annot("return", *third).exit_code == 2

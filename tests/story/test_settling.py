@@ -200,7 +200,9 @@ def test_a_second_adjudicator_is_asked_where_the_study_says_so(disputed: Study) 
     # Nobody else is there yet; the first is not asked again.
     again = send(disputed)
     assert [(one.assessor, one.sent) for one in again.projects] == [("j1", 0)]
-    assert any(note.startswith("2 pair(s) that one could not judge wait") for note in again.notes)
+    assert any(
+        note.startswith("waiting for another adjudicator, because one could not judge: 2 pairs") for note in again.notes
+    )
     assessors.add(
         disputed.workspace,
         "j2",
@@ -247,7 +249,7 @@ def test_a_grade_changed_after_the_push_withdraws_or_renews_what_is_not_settled(
     fetch_judgements(disputed)
     again = send(disputed)
     assert [(one.sent, one.withdrawn) for one in again.projects] == [(1, 2)]
-    assert any("2 unanswered task(s) withdrawn" in note for note in again.notes)
+    assert any("2 unanswered tasks withdrawn" in note for note in again.notes)
     after = tasks_of(disputed)
     assert before.keys() - after.keys() == {agreeing}
     assert after[answered]["id"] == before[answered]["id"]

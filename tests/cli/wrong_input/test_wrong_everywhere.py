@@ -81,8 +81,8 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
         ),
         (
             "2 fault(s)",
-            "word_vectors.epochs: expected a whole number from 1 on, or 'auto', found 'many'",
-            "word_vectors.workers: expected a whole number from 1 on, or 'all', found 0",
+            "word_vectors.epochs: expected a whole number of at least 1, or 'auto', found 'many'",
+            "word_vectors.workers: expected a whole number of at least 1, or 'all', found 0",
         ),
     ),
     "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),
@@ -91,7 +91,7 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
 
 
 DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
-    "no database": (remove("annot.db"), ("annot.db: no database there", "annot restore")),
+    "no database": (remove("annot.db"), ("but no database", "annot restore")),
     "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
     "a damaged database": (damaged_pages, ("annot.db", "damaged")),
     "a database of a newer program": (

@@ -20,7 +20,7 @@ WRONG: dict[str, Wrong] = {
     "studio up: no Label Studio where it is said to be": Wrong(
         "studio up",
         "",
-        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it", "pip install"),
+        ("ANNOT_STUDIO_VENV=nowhere: no bin/label-studio found in it", "pip install"),
         exit_code=3,
         environment={"ANNOT_STUDIO_VENV": "nowhere"},
     ),
@@ -31,7 +31,7 @@ WRONG: dict[str, Wrong] = {
     "studio status: no Label Studio where it is said to be": Wrong(
         "studio status",
         "",
-        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it",),
+        ("ANNOT_STUDIO_VENV=nowhere: no bin/label-studio found in it",),
         exit_code=3,
         environment={"ANNOT_STUDIO_VENV": "nowhere"},
     ),

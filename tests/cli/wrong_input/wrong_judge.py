@@ -55,7 +55,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
     ),
     "assessor change: none yet": Wrong(
-        "assessor change", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
+        "assessor change", "a1", ("no server is known for a1 here", "--per-assessor"), "planned", isolated, exit_code=3
     ),
     "assessor change: no address": Wrong(
         "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated
@@ -63,7 +63,7 @@ WRONG: dict[str, Wrong] = {
     "assessor change: no token": Wrong(
         "assessor change",
         f"a1 --server {NOWHERE}",
-        ("LABEL_STUDIO_API_KEY is no token",),
+        ("LABEL_STUDIO_API_KEY is not a token",),
         "planned",
         isolated,
         exit_code=3,
@@ -77,10 +77,15 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "push: no server of anybody": Wrong(
-        "push", "", ("none of 4 server(s) could be asked", "no server of a1 is known"), "planned", isolated, exit_code=3
+        "push",
+        "",
+        ("4 servers to reach, and none could be", "no server is known for a1"),
+        "planned",
+        isolated,
+        exit_code=3,
     ),
     "push: a server of nobody": Wrong(
-        "push", " ".join(DOWN), ("is the server of nobody in this study", "leave out --url"), "planned", isolated
+        "push", " ".join(DOWN), ("is not the server of anyone in this study", "leave out --url"), "planned", isolated
     ),
     "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
     "assessor change: no e-mail address": Wrong(
@@ -103,7 +108,7 @@ WRONG: dict[str, Wrong] = {
     "assessor leave: tasks on a server that cannot be asked": Wrong(
         "assessor leave",
         "a1",
-        ("no Label Studio is named", "--offline"),
+        ("no Label Studio is running here", "--offline"),
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version, remote_id) "
@@ -116,7 +121,7 @@ WRONG: dict[str, Wrong] = {
     "assessor list: days that are none": Wrong("assessor list", "--silent -1", ("--silent",)),
     "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
-    "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
+    "invite: no server": Wrong("invite", "", ("no Label Studio is running here",), "planned", exit_code=3),
     "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
     "guidelines: none for a facet of one's own": Wrong(
         "guidelines",
@@ -176,7 +181,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a key that serves twice": Wrong(
         "guidelines",
         "method --screen",
-        ("judge.xml.j2", "the key '0' serves 2 choices"),
+        ("judge.xml.j2", "the key '0' is used for 2 choices"),
         spoil=write(
             "templates/judge.xml.j2",
             '{% extends "screen.xml.j2" %}\n{% block differences %}<Choices name="sure" toName="{{ controls.TEXT }}">'
@@ -187,15 +192,13 @@ WRONG: dict[str, Wrong] = {
         "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
     "comments: a day that is none": Wrong(
-        "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
+        "comments", "--since soon", ("--since 'soon': not a date, expected ISO 8601",), "judged"
     ),
     "meeting: answers without a moment": Wrong(
-        "meeting", "", ("no pair has an answer of each of its assessors",), "judged"
+        "meeting", "", ("no pair has the answers of all its assessors",), "judged"
     ),
     "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
-    "plan: too few assessors": Wrong(
-        "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
-    ),
+    "plan: too few assessors": Wrong("plan", "", ("0 assessors, expected at least 2", "annot assessor add"), "pooled"),
     "plan: unknown query": Wrong(
         "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
     ),
@@ -248,7 +251,9 @@ WRONG: dict[str, Wrong] = {
     "push: no token": Wrong(
         "push", f"--url {NOWHERE}", (f"no token for {NOWHERE}", "LABEL_STUDIO_API_KEY"), "planned", exit_code=3
     ),
-    "push: no server": Wrong("push", "", ("no Label Studio is named", "annot studio up"), "planned", exit_code=3),
+    "push: no server": Wrong(
+        "push", "", ("no Label Studio is running here", "annot studio up"), "planned", exit_code=3
+    ),
     "push: a template with an unknown name": Wrong(
         "push",
         " ".join(DOWN),
@@ -305,7 +310,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
     "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
-    "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
+    "pull: no server": Wrong("pull", "", ("no Label Studio is running here",), "planned", exit_code=3),
     "forecast: no plan": Wrong("forecast", "", ("annot plan",), "pooled"),
     "pull: watch a server that is down": Wrong(
         "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
@@ -418,7 +423,9 @@ WRONG: dict[str, Wrong] = {
     "pull labels: server down": Wrong(
         "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
-    "push labels: nobody is named": Wrong("push", "labels", ("nobody is named", "--assessor NAME"), "planned"),
+    "push labels: nobody is named": Wrong(
+        "push", "labels", ("needs the people who correct them", "--assessor NAME"), "planned"
+    ),
     "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
     "push: an option of another round": Wrong(
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"

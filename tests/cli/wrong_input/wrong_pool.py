@@ -178,7 +178,7 @@ WRONG: dict[str, Wrong] = {
         engine_run,
     ),
     "forecast: no rankings": Wrong(
-        "forecast", "--pools", ("pools/rankings/manifest.json: not there yet", "annot pool"), "queried"
+        "forecast", "--pools", ("pools/rankings/manifest.json: missing", "annot pool"), "queried"
     ),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"

@@ -63,7 +63,7 @@ WRONG: dict[str, Wrong] = {
         "import --as citations", "none.csv", ("none.csv: no such file",), "labelled"
     ),
     "import --as citations: no corpus": Wrong(
-        "import --as citations", "papers.jsonl", ("not there yet", "annot corpus add")
+        "import --as citations", "papers.jsonl", ("manifest.json: missing", "annot corpus add")
     ),
     "import --as citations: three columns": Wrong(
         "import --as citations",
@@ -302,11 +302,11 @@ WRONG: dict[str, Wrong] = {
     "query remove: planned": Wrong(
         "query remove",
         "fic0407-background",
-        ("planned assignment(s) stand on them", "annot plan --withdraw --query fic0407-background"),
+        ("planned assignment(s)", "annot plan --withdraw --query fic0407-background"),
         "planned",
     ),
     "query remove: judged": Wrong(
-        "query remove", "fic0407-background", ("judgement(s) stand on them", "judgements are never deleted"), "judged"
+        "query remove", "fic0407-background", ("judgement(s)", "judgements are never deleted"), "judged"
     ),
     "query list: a query of a paper that is gone": Wrong(
         "query list",

@@ -49,7 +49,10 @@ WRONG: dict[str, Wrong] = {
         "datasheet", "", ("templates/datasheet.md.j2:1:",), "measured", write("templates/datasheet.md.j2", "{% if %}")
     ),
     "release: a folder in use": Wrong(
-        "release", "corpus --licence CC0-1.0", ("corpus: not empty, and not a release made here",), "measured"
+        "release",
+        "corpus --licence CC0-1.0",
+        ("corpus: not empty, and not a release made with this program",),
+        "measured",
     ),
     "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
     "release: no licence": Wrong("release", "out", ("licence",), "measured", exit_code=1),

@@ -1,4 +1,4 @@
-"""Agreement of judgements that lie in memory: one coefficient, or all of them with their intervals."""
+"""Agreement of judgements in memory: one coefficient, or all of them with their intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient
 
 LEVELS = ("ordinal", "nominal", "interval")
-OF_ITEMS = "items are the units of chance of the intervals"
+OF_ITEMS = "items are the sampling units of the intervals"
 _DEFAULT = Settings()
 
 
@@ -39,7 +39,7 @@ class MeasuredAgreement:
     missing : str
         What a missing judgement counted as: ``"drop"`` or ``"zero"``.
     notes : tuple of str
-        What a reader of the figures must know: what the units of chance of the intervals are, and by what.
+        What a reader of the figures must know: what the sampling units of the intervals are, and where they come from.
     """
 
     scale: tuple[int, ...]
@@ -85,7 +85,7 @@ def measure_agreement(
     level: float | None = _DEFAULT.agreement.level,
     unjudgeable: Iterable[tuple[str, str]] = (),
 ) -> MeasuredAgreement:
-    """Measure how well assessors agree, with intervals; what `annot agreement` computes for a study.
+    """Measure how well assessors agree, with intervals, as `annot agreement` does for a study.
 
     Parameters
     ----------
@@ -95,48 +95,48 @@ def measure_agreement(
         groups of queries that get figures of their own, a column ``query_paper`` the paper of each query. Rows with
         ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
         Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
-        that was asked for and not given.
+        that was requested and not given.
     final : optional
         The final grades, in any form that `annot.evaluate` takes as ``qrels``; then agreement after adjudication is
         measured too: the mean over the assessors of the coefficient between each and the final grades.
     scale : sequence of int, optional
         All grades that could be given, lowest first. By default from the lowest to the highest grade that was given;
-        Gwet's coefficients also count grades that nobody used, so name the scale where one is not used.
+        Gwet's coefficients also count unused grades, so give the scale if some grades were not used.
     missing : {"drop", "zero"}
-        What a missing judgement counts as: it is left out, or it is grade 0 (as in CSFCube's published figures).
+        How a missing judgement counts: it is left out, or it counts as grade 0 (as in CSFCube's published figures).
     binarised_at : int, optional
-        Compare this grade or higher against lower ones instead of whole grades.
+        Compare this grade or higher against lower ones instead of the grades themselves.
     clusters : str, optional
-        The column of the query paper, where it is not named ``query_paper``. Queries on facets of one paper share its
-        documents and its assessors, so intervals take whole papers for the units of chance.
+        The column of the query paper, if it is not named ``query_paper``. Queries on facets of one paper share its
+        documents and its assessors, so intervals take whole papers as the sampling units.
     coefficients : sequence of str
-        Which to compute, of the names in `annot agreement --json`; by default all.
+        The coefficients to compute, by their names in `annot agreement --json`; by default all.
     level : float, optional
         Confidence level of the intervals, between 0 and 1; None for no intervals.
     unjudgeable : iterable of (query, document)
-        Pairs that nobody can judge: they have no final grade, and agreement after adjudication is measured without
-        them. In `decisions.jsonl` their origin is "nobody can judge". Without a final grade any other pair is taken
-        for one that still waits, and there is no figure after adjudication.
+        Pairs that nobody can judge: they have no final grade, and agreement after adjudication leaves them out. In
+        `decisions.jsonl` their origin is "nobody can judge". Any other pair without a final grade counts as still
+        open, and then there is no figure after adjudication.
 
     Returns
     -------
     MeasuredAgreement
         Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole query
-        papers are the units of chance of the intervals. The paper of each query is that of the column, else what
-        ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` beside it); where no paper is
+        papers are the sampling units of the intervals. The paper of each query is that of the column, else what
+        ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` next to it); if no paper is
         known, queries are taken as independent. ``notes`` says which. From a matrix, figures are over all items
         (``"pooled"``), and items are the units.
 
     Raises
     ------
     InputError
-        With every fault in the input: columns that are not there (a matrix has none for ``clusters``), grades that are
-        no whole numbers or outside the scale, two grades of one assessor for one pair, no judgement at all.
+        With every fault in the input: missing columns (a matrix has none for ``clusters``), grades that are not whole
+        numbers or are outside the scale, two grades by one assessor for one pair, no judgement at all.
 
     Notes
     -----
-    Intervals of medians are order statistics, or the sign test over papers turned round; of means and pooled figures a
-    jackknife with Student's t. ``help("annot.base.stats.values")`` says how often they hold what they should. The
+    Intervals of medians use order statistics, or the inverted sign test over papers; those of means and pooled figures
+    use a jackknife with Student's t. ``help("annot.base.stats.values")`` gives their coverage. The
     sources of the coefficients, and what each is tested against, are listed in ``help("annot.measuring.agreement")``.
 
     Examples
@@ -195,7 +195,7 @@ def alpha(ratings: Any, level: str = "ordinal") -> float:
     ----------
     ratings : pandas.DataFrame, array or list
         A matrix of shape (items, assessors), or a long table, one row a judgement, as `annot.measure_agreement`
-        takes it. Grades are whole numbers; nan or None where an assessor did not judge the item.
+        takes it. Grades are whole numbers; nan or None if an assessor did not judge the item.
         (The package `krippendorff` takes the transpose: assessors x items.)
     level : {"ordinal", "nominal", "interval"}
         Level of measurement: how far apart two grades are.
@@ -210,7 +210,7 @@ def alpha(ratings: Any, level: str = "ordinal") -> float:
     InputError
         With every fault in the input.
     UndefinedStatistic
-        When alpha has no value, with the reason: no item was judged twice, or all grades are the same.
+        If alpha has no value, with the reason: no item was judged twice, or all grades are equal.
 
     Notes
     -----
@@ -249,7 +249,7 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
 def _of_items(
     found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
 ) -> pd.DataFrame:
-    """The figures of a matrix of items, which are the units of chance of their intervals."""
+    """The figures of a matrix of items, which are the sampling units of their intervals."""
     matrix = _matrix(found.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [at]] for at in range(matrix.shape[1])]

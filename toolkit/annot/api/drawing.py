@@ -1,4 +1,4 @@
-"""Pools drawn from rankings that lie in memory or in files."""
+"""Pools drawn from rankings in memory or in files."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def draw_pool(
         ``query_id``, ``doc_id`` and ``score``, or ``{query: {document: score}}``. Or a list of TREC run files, whose
         tags name the methods; or one table with a column ``method``. Higher scores are better; ties go by id.
     per_method : int
-        How many new documents each method brings. A document that is in the pool already is passed over, and the method
-        draws further down. In mode `depth`: the depth of the pool.
+        How many new documents each method adds. If a document is already in the pool, it is skipped and the method
+        moves on to its next rank. In mode `depth`: the depth of the pool.
     seed : int
-        Seed of the order in which methods draw, which is another for each query. The pool of a query depends on no
-        other query.
+        Seed of the order in which methods draw, which differs between queries. The pool of a query does not depend on
+        other queries.
     mode : {"round-robin", "blocks", "depth"}
         Turn by turn, each method one document; or each method its whole quota before the next begins (as CSFCube); or
         the union of every method's best `per_method` (depth-k pooling, as TREC).
     ranking_depth : int
-        How deep rankings are looked at.
+        How many documents of each ranking are considered.
     cited : dict of str to list of str, optional
         By query, documents that enter first and without a quota.
     excluded : dict of str to list of str, optional
@@ -82,13 +82,13 @@ def draw_pool(
     Returns
     -------
     DrawnPools
-        Its ``to_frame()`` tells who drew what, at which rank, and who else had it.
+        Its ``to_frame()`` lists which method drew each document, at which rank, and which others have it.
 
     Raises
     ------
     InputError
-        With every fault in the input: columns that are not there, scores that are no numbers, a document twice, a
-        quota below 1.
+        With every fault in the input: missing columns, scores that are not numbers, repeated documents, a quota
+        below 1.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""TREC's files as tables, and runs measured against final grades that lie in memory or in files."""
+"""TREC's files as tables, and runs measured against final grades, in memory or in files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class MeasuredRuns:
     relevant_from : int
         The smallest grade that counted as relevant in the binary measures.
     notes : tuple of str
-        What a reader of the figures must know: what the units of chance are and by which file or column, documents
-        that were not judged, queries that were left out.
+        What a reader of the figures must know: what the sampling units are and which file or column they come from,
+        documents that were not judged, queries that were left out.
     """
 
     relevant_from: int
@@ -52,7 +52,7 @@ class MeasuredRuns:
         return self._figures.copy()
 
     def comparisons(self) -> pd.DataFrame:
-        """Which differences between runs hold.
+        """Which differences between runs are significant.
 
         Returns
         -------
@@ -78,25 +78,25 @@ class MeasuredRuns:
 
 
 def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read final grades from a TREC qrels file, with the paper of each query where the file beside it has that.
+    """Read final grades from a TREC qrels file, with the paper of each query if a file next to it has them.
 
     Parameters
     ----------
     path : str or path
-        A file of lines ``query_id 0 doc_id relevance``. A release has ``query_papers.tsv`` beside it, a line
+        A file of lines ``query_id 0 doc_id relevance``. A release has ``query_papers.tsv`` next to it, a line
         ``query_id`` and ``query_paper`` for each query.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``query_id``, ``doc_id`` (text) and ``relevance`` (int), in the order of the file, and ``query_paper``
-        where that file is there. The first three are the names that ir_measures uses, too. The notes of
+        if that file exists. The first three are the names that ir_measures uses, too. The notes of
         `annot.evaluate` say which file the papers are from.
 
     Raises
     ------
     InputError
-        With file, line, what was found and what was expected, for every fault in the files.
+        For every fault in the files: file, line, what was found and what was expected.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def read_run(path: str | PathLike[str]) -> pd.DataFrame:
     Raises
     ------
     InputError
-        With file, line, what was found and what was expected, for every fault in the file.
+        For every fault in the file: file, line, what was found and what was expected.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def evaluate(
     level: float = _DEFAULT.agreement.level,
     seed: int = _DEFAULT.seed,
 ) -> MeasuredRuns:
-    """Measure runs against final grades, with intervals; what `annot evaluate` computes for a study.
+    """Measure runs against final grades, with intervals, as `annot evaluate` does for a study.
 
     Parameters
     ----------
@@ -176,29 +176,30 @@ def evaluate(
         ``{query: {document: score}}``; a list of these; or ``{name: any of these}``. Higher scores are better.
     qrels : path, pandas.DataFrame or dict
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
-        ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries that gets
-        figures of its own, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
-        for the unit of chance. Of a file the papers are in ``query_papers.tsv`` beside it, as in a release. Where no
-        paper is known, queries are taken as independent; ``notes`` says which.
+        ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries with
+        its own figures, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
+        as the sampling unit. For a file, the papers are read from ``query_papers.tsv`` next to it, as in a release.
+        If no paper is known, queries are taken as independent; ``notes`` says which.
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
-        By default both, side by side. ``help("annot.measuring.evaluation.measures")`` tells where they differ.
+        By default both, side by side. ``help("annot.measuring.evaluation.measures")`` explains how they differ.
     measure : str, optional
-        The measure on which runs are compared with each other, shown beside the others: any k, and in the `trec`
+        The measure by which runs are compared with each other, shown next to the others: any k, and in the `trec`
         convention any name of ir_measures (``"nDCG@10"``). By default nDCG, in the `csfcube` convention NDCG%20.
     ties : {"order", "expected"}
-        Documents that tie stand as in the run (`csfcube`) or by id (`trec`); or the mean over all their orders.
+        `order`: tied documents keep the order of the run (`csfcube`) or of their ids (`trec`). `expected`: the mean
+        over all orders of tied documents.
     judgements : optional
         The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
-        by one assessor's grades is measured too.
+        by one assessor's grades is measured as well.
     clusters : str, optional
-        The column of ``qrels`` with the query paper, where it is not named ``query_paper``.
+        The column of ``qrels`` with the query paper, if it is not named ``query_paper``.
     relevant_from : int
         The smallest grade that counts as relevant in binary measures.
     level : float
         Confidence level of the intervals, between 0 and 1.
     seed : int
-        Seed of the tests between runs where there are too many query papers to try every arrangement of signs.
+        Seed of the tests between runs, used if there are too many query papers to try every arrangement of signs.
 
     Returns
     -------
@@ -209,8 +210,8 @@ def evaluate(
     Raises
     ------
     InputError
-        With every fault in the input: columns that are not there, grades that are no whole numbers, scores that are no
-        numbers, a document twice, no query of a run in the qrels.
+        With every fault in the input: missing columns, grades that are not whole numbers, scores that are not numbers,
+        repeated documents, no query of a run in the qrels.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What users of the library hand in, as the records that the rooms compute with; every fault is named with its row."""
+"""What users of the library pass, as the records that the rooms compute with; every fault is named with its row."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRa
     """
     frame = as_frame(given, name)
     if not len(frame):
-        raise InputError(f"{name}: no judgement in it")
+        raise InputError(f"{name}: contains no judgement")
     if any(called(frame, COLUMNS[field]) for field in LONG):
         return _long_ratings(frame, name, clusters)
     if clusters is not None:
         raise InputError(
             f"clusters={clusters!r}: {name} is a matrix of items, which has no queries and no such column",
-            hint="hand in a long table, with the columns query, document, assessor, grade and the one you named",
+            hint="pass a long table with the columns query, document, assessor, grade and the one you named",
         )
     return _matrix_ratings(frame, name)
 
@@ -134,15 +134,15 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
         pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
         grade = _grade(row["grade"], label, faults)
         if grade is None:
-            faults.add("no grade; leave out the row of a pair that is not judged", place=label)
+            faults.add("no grade; leave out the rows of pairs that are not judged", place=label)
         if pair in found:
-            faults.add(f"{' '.join(pair)} is there twice, expected one final grade", place=label)
+            faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
         found[pair] = Qrel(*pair, grade or 0)
         _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
         if "query paper" in row:
             _belongs(papers, pair[0], row["query paper"], "query paper", label, faults)
     if not found and not faults.found:
-        faults.add("no final grade in it")
+        faults.add("contains no final grade")
     faults.raise_if_any()
     return GivenQrels(tuple(found.values()), facets, beside or by_column(papers, clusters, frame))
 
@@ -173,7 +173,7 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
                 found[tag] = rankings
         if found:
             return found
-        raise InputError(f"{name}: no run in it")
+        raise InputError(f"{name}: contains no run")
     raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
 
 
@@ -200,11 +200,11 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
         if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
             faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
         elif document in of_query:
-            faults.add(f"document {document!r} is there twice for query {query!r}", place=label)
+            faults.add(f"document {document!r} is listed twice for query {query!r}", place=label)
         else:
             of_query[document] = float(score)
     if not scored and not faults.found:
-        faults.add("no document in it")
+        faults.add("contains no document")
     faults.raise_if_any()
     return {
         tag: {
@@ -232,12 +232,12 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
             continue
         if (query, document, assessor) in found:
-            problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
+            problem = f"{assessor} already has a grade for {query} {document} in {first[query, document, assessor]}"
             faults.add(f"{problem}, expected one", place=label)
         first.setdefault((query, document, assessor), label)
         found[query, document, assessor] = Judgement(query, document, assessor, grade)
     if not found and not faults.found:
-        faults.add("no judgement that counts in it")
+        faults.add("contains no judgement that counts")
     faults.raise_if_any()
     return GivenRatings(tuple(found.values()), facets, by_column(papers, clusters, frame), by_query=True)
 
@@ -248,7 +248,7 @@ def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     for what, labels in (("item", items), ("assessor", assessors)):
         for label, times in Counter(labels).items():
             if times > 1:
-                faults.add(f"{what} {label!r} is there {times} times, expected once")
+                faults.add(f"{what} {label!r} is listed {times} times, expected once")
     judgements = [
         Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
         for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)

@@ -1,4 +1,4 @@
-"""The rows of what users of the library hand in; every fault is named with its row."""
+"""The rows of the tables that users of the library pass; every fault is named with its row."""
 
 from __future__ import annotations
 
@@ -121,12 +121,13 @@ class GivenPapers(NamedTuple):
     def note(self, queries: Collection[str]) -> str:
         """What the figures of these queries rest on."""
         papers = counted(len({self.of[query] for query in queries}), "paper")
-        return f"query papers are the units of chance: {counted(len(queries), 'query')} on {papers}, by {self.source}"
+        return f"query papers are the sampling units: {counted(len(queries), 'query')} on {papers}, by {self.source}"
 
 
 INDEPENDENT = (
-    "queries are taken as independent, as no paper is known for them: if several ask facets of one paper, intervals "
-    f"are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} next to the qrels"
+    "queries are taken as independent, because their papers are not known: if several are on facets of one paper, "
+    f"intervals are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} "
+    "next to the qrels"
 )
 
 
@@ -151,9 +152,9 @@ def papers_beside(path: Path, queries: Collection[str]) -> GivenPapers | None:
     unknown = sorted(set(queries) - papers.keys())
     if unknown:
         raise InputError(
-            f"{beside}: {len(unknown)} queries of {path.name} are not in it",
+            f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
             faults=[f"{query}: no line, expected its paper" for query in unknown],
-            hint="add them, or move the file away if it is of another collection",
+            hint="add them, or move the file away if it belongs to another collection",
         )
     return GivenPapers(papers, str(beside))
 

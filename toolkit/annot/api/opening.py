@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from annot.api import tidy
+from annot.base.records import Decision, Judgement
 from annot.base.stats.values import to_json
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -37,14 +39,8 @@ class OpenStudy:
         `annot.measure_agreement` takes this table as it is.
         """
         columns = ["query_id", "facet", "query_paper", "doc_id", "assessor", "occasion", "grade", "cannot_judge"]
-        facets, papers = self._snapshot.facets, self._snapshot.papers
         rows = [
-            {
-                **asdict(judgement),
-                "facet": facets[judgement.query_id],
-                "query_paper": papers[judgement.query_id],
-                "flags": "; ".join(judgement.flags),
-            }
+            {**self._row(judgement), "flags": "; ".join(judgement.flags)}
             for judgement in self._snapshot.outcome.everything
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "comment", "flags", "revision", "judged_at", "lead_time"])
@@ -57,16 +53,8 @@ class OpenStudy:
         A pair that is not settled has no row: unjudged is not 0. `annot.evaluate` takes this table as it is.
         """
         columns = ["query_id", "facet", "query_paper", "doc_id", "relevance", "origin", "adjudicator", "reason"]
-        facets, papers = self._snapshot.facets, self._snapshot.papers
-        rows = [
-            {
-                **asdict(decision),
-                "relevance": decision.grade,
-                "facet": facets[decision.query_id],
-                "query_paper": papers[decision.query_id],
-            }
-            for decision in self._snapshot.outcome.decisions
-        ]
+        decisions = self._snapshot.outcome.decisions
+        rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
         return pd.DataFrame(rows, columns=columns)
 
     @cached_property
@@ -89,6 +77,11 @@ class OpenStudy:
 
         return tidy.agreement(agreement_of(self._snapshot))
 
+    def _row(self, one: Judgement | Decision) -> dict[str, Any]:
+        """Its fields, with the facet and the paper of its query."""
+        of_query = {"facet": self._snapshot.facets[one.query_id], "query_paper": self._snapshot.papers[one.query_id]}
+        return asdict(one) | of_query
+
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     """Open a study's folder for reading.
@@ -108,7 +101,7 @@ def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     Raises
     ------
     MissingInput
-        When the folder is no study, or its database is not there.
+        If the folder is not a study, or its database is missing.
     SettingsError
         With every fault in ``annot.toml``.
 

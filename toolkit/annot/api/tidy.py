@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from annot.base.stats.values import Interval, Undefined, to_json
-from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.measured import ByGuidelines
+from annot.base.stats.values import to_json
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Table
 from annot.publishing.report.sections import agreement as sections
 from annot.publishing.report.sections import runs
+
+if TYPE_CHECKING:
+    from annot.measuring.agreement.summaries import AgreementTable
+    from annot.measuring.evaluation.evaluated import Evaluated
+    from annot.measuring.measured import ByGuidelines
+    from annot.publishing.report.document import Table
 
 AGREEMENT = ("kappa", "alpha")
 INTERVAL = ("value", "low", "high", "interval")
@@ -135,14 +137,7 @@ def _flat(record: Mapping[str, object]) -> Row:
 
 
 def _parts(found: Number) -> Row:
-    interval = found.interval if isinstance(found.interval, Interval) else None
-    return {
-        "value": None if isinstance(found.raw, Undefined) else found.raw,
-        "undefined": found.raw.reason if isinstance(found.raw, Undefined) else "",
-        "low": interval and interval.low,
-        "high": interval and interval.high,
-        "interval": interval.method if interval else "",
-    }
+    return figure(to_json(found.raw), to_json(found.interval))
 
 
 def pool(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -162,17 +157,15 @@ def pool(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def grown_pools(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each pool that was added to."""
-    return records(
-        [
-            {
-                "query_paper": pool["paper_id"],
-                "queries": len(pool["queries"]),
-                "added": len(pool["added"]),
-                "size": pool["size"],
-                "documents": pool["added"],
-            }
-            for pool in data["pools"]
-        ]
+    return frame(
+        {
+            "query_paper": pool["paper_id"],
+            "queries": len(pool["queries"]),
+            "added": len(pool["added"]),
+            "size": pool["size"],
+            "documents": " ".join(pool["added"]),
+        }
+        for pool in data["pools"]
     )
 
 

@@ -107,7 +107,7 @@ class Faults:
             raise InputError(
                 f"{self.name}: {len(self.found)} faults, reading stopped",
                 faults=self.found,
-                hint="is it of another format?",
+                hint="is the file in another format?",
             )
 
     def raise_if_any(self, *, hint: str | None = None) -> None:
@@ -144,5 +144,5 @@ def json_problem(error: ValueError | RecursionError) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"not valid JSON: {error.msg} at column {error.colno}"
     if isinstance(error, RecursionError):
-        return "not valid JSON: too deep"
+        return "not valid JSON: nested too deeply"
     return "not valid JSON: a number of too many digits"

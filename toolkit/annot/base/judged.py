@@ -36,7 +36,7 @@ def first_judgements(
     """
     counting, faults = _latest(judgement for judgement in judgements if judgement.occasion == FIRST)
     unknown = sorted({judgement.query_id for judgement in counting} - set(facets))
-    faults += [f"{query_id}: judged, but no such query is known" for query_id in unknown]
+    faults += [f"{query_id}: judged, but not a known query" for query_id in unknown]
     if grades is not None:
         given = [
             (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.grade)
@@ -54,7 +54,7 @@ def first_judgements(
 
 
 def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], list[str]]:
-    """The judgements that count, and a fault for each that is there twice."""
+    """The judgements that count, and a fault for each that is listed twice."""
     latest: dict[tuple[str, str, str, int], Judgement] = {}
     faults: dict[str, None] = {}
     for judgement in judgements:

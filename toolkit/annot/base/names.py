@@ -69,5 +69,5 @@ def moment_given(text: str, *, option: str) -> datetime:
     """What was given with an option. Raises InputError where it is no moment."""
     moment = moment_of(text)
     if moment is None:
-        raise InputError(f"{option} {text!r}: no day, expected ISO 8601", hint="for example 2031-03-14")
+        raise InputError(f"{option} {text!r}: not a date, expected ISO 8601", hint="for example 2031-03-14")
     return moment

@@ -242,7 +242,7 @@ def _lost(cluster: str) -> AnnotError:
     return AnnotError(
         f"{cluster}: the connection to the Dask scheduler broke, so the command ended before its work was done",
         hint="start the scheduler and its workers again, and run the same command again: it goes on; "
-        "where the address has changed, correct `cluster` of [machine] in annot.toml, or give `--cluster`",
+        "if the address has changed, correct `cluster` under [machine] in annot.toml, or give `--cluster`",
     )
 
 
@@ -285,7 +285,7 @@ def _client(cluster: str) -> Client:
             continue
     raise AnnotError(
         f"{cluster}: this machine is too busy to talk to the scheduler: no thread ran within {CLIENT_TRIES * 10} s",
-        hint="run it again when it has less to do",
+        hint="run the command again when the machine is less busy",
     )
 
 
@@ -314,6 +314,6 @@ def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
 
 def _given_up(shard: object) -> AnnotError:
     return AnnotError(
-        f"{shard}: every worker that took it was killed",
-        hint="for want of memory? try it with fewer processes: `processes` of [machine] in annot.toml",
+        f"{shard}: all workers that processed it were killed",
+        hint="they may have run out of memory: try fewer processes (`processes` under [machine] in annot.toml)",
     )

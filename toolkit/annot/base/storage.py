@@ -161,14 +161,14 @@ def load(folder: Folder, *, kind: str) -> Stored:
     path = folder / ABOUT
     hint = _again(path.parent)
     if not path.is_file():
-        raise MissingInput(f"{path.parent}: no {ABOUT} there", hint=hint)
+        raise MissingInput(f"{path.parent}: {ABOUT} is missing", hint=hint)
     try:
         about = json.loads(path.read_text("utf-8"))
         if about["kind"] != kind:
             raise InputError(f"{path}: found kind {about['kind']!r}, expected {kind!r}", hint=hint)
         absent = [name for name in about["arrays"] if not (folder / f"{name}.npy").is_file()]
         if absent:
-            raise InputError(f"{path.parent}: not there: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
+            raise InputError(f"{path.parent}: missing: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
         texts = {name: _lines(folder / f"{name}.txt") for name in about["lists"]}
         return Stored(arrays=Opened(folder, about["arrays"]), texts=texts, facts=about["facts"])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -103,10 +103,8 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
         return environment(overrides=overrides, markdown=name.endswith(MARKDOWN)).get_template(name).render(values)
     except TemplateNotFound as error:
         raise InputError(
-            f"{name}: there is no template {error.name}"
-            if error.name != name
-            else f"{name}: there is no such template",
-            hint="`templates/` of the study and those that come with annot were looked through",
+            f"{name}: template {error.name} does not exist" if error.name != name else f"{name}: no such template",
+            hint="the study's `templates/` and the packaged templates were searched",
         ) from None
     except TemplateSyntaxError as error:
         place = error.filename or error.name or name

@@ -299,10 +299,10 @@ def meeting(
     ] = None,
     out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
 ) -> Output:
-    """Write a page for a meeting of the assessors: meeting.html, and the same in Markdown.
+    """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
 
-    It shows the largest disagreements, the grades that are confused most often, comments, and agreement during the
-    period and before it. It names no one. Pairs that an assessor will judge again are left out.
+    It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
+    before it, without names. Pairs that an assessor will be asked about again are left out.
     """
     from annot.base.templating import counted
     from annot.steps import meeting as step

@@ -46,21 +46,7 @@ class Cleanings:
 
 
 Changed = tuple[tuple[str, ...], Cleaned | None]
-"""What a paper is counted under; and its texts, where they may be written down."""
-
-
-class LotCleanings:
-    """What cleaning changed of the papers of a lot, by their position in it."""
-
-    def __init__(self) -> None:
-        self.by_position: dict[int, Changed] = {}
-        self._papers = 0
-
-    def add(self, changed: Sequence[Cleaned]) -> None:
-        """Note what was changed of the next paper: nothing, or one thing."""
-        for one in changed:
-            self.by_position[self._papers] = (kinds(one), one if len(self.by_position) < MOST else None)
-        self._papers += 1
+"""What a paper is counted under, and its texts if they may be written down."""
 
 
 class CleaningCount:
@@ -175,7 +161,7 @@ class Rejects:
             for fault in self._first[name]
             or [f"{name}: found no line, or only blank ones, expected one {self._what} a line"]
         ]
-        raise InputError(message, faults=faults, hint="nothing was kept; are these the right files, and --format?")
+        raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
 
 
 AT_ONCE = 1_000
@@ -226,9 +212,9 @@ class Brought:
         return self.papers
 
 
-def known_marks(group: tuple[Path, int]) -> Marks:
+def known_marks(group: papers.RowGroups) -> Marks:
     """The marks of papers that are in the corpus: those of one group of rows."""
-    return marks_of(papers.read_group(*group, ("title", "sentences", "year")), None)
+    return marks_of(papers.read_group(group, ("paper_id", "title", "sentences", "year")), None)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
@@ -265,56 +251,47 @@ class LotReader:
         name = f"{number:06d}-{uuid4().hex[:8]}"
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
-        cleaned = LotCleanings()
+        cleaned: dict[int, Changed] = {}
         parts = [marks_of((), self.settings)]
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
-        with writer or nullcontext(), _RejectsFile(rejected) as rejects:
-            source = (paper for at, one in enumerate(reading) for paper in self._papers(one, at, rejects, cleaned))
+        with writer or nullcontext(), rejected.open("w", encoding="utf-8") if rejected else nullcontext() as rejects:
+            source = self._papers(reading, rejects, cleaned)
             while some := list(islice(source, AT_ONCE)):
                 parts.append(marks_of(some, self.settings))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned.by_position)
+        if rejected and not any(one.broken for one in reading):
+            rejected.unlink()
+        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned)
 
-    def _papers(self, read: PieceRead, at: int, rejects: _RejectsFile, cleaned: LotCleanings) -> Iterator[Paper]:
-        form = format_named(read.piece.format)
-        for place, record in form.records(read.piece):
-            read.places = place
-            if record is None:
-                continue
-            if not isinstance(record, Broken):
-                try:
-                    changed: list[Cleaned] = []
-                    paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
-                except InputError as error:
-                    record = Broken(error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str))
-                else:
-                    read.read += 1
-                    cleaned.add(changed)
-                    yield paper
+    def _papers(
+        self, reading: Sequence[PieceRead], rejects: IO[str] | None, cleaned: dict[int, Changed]
+    ) -> Iterator[Paper]:
+        position = 0
+        for at, read in enumerate(reading):
+            form = format_named(read.piece.format)
+            for place, record in form.records(read.piece):
+                read.places = place
+                if record is None:
                     continue
-            read.broken[record.reason] += 1
-            read.faults += [(place, fault) for fault in record.faults[: TOLD - len(read.faults)]]
-            rejects.add({"piece": at, "place": place, **record._asdict()})
-
-
-class _RejectsFile:
-    """The file of rejected records, made with the first of them."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._file: IO[str] | None = None
-
-    def __enter__(self) -> _RejectsFile:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._file:
-            self._file.close()
-
-    def add(self, record: dict[str, object]) -> None:
-        if self._path is not None:
-            self._file = self._file or self._path.open("w", encoding="utf-8")
-            self._file.write(json.dumps(record) + "\n")
+                if not isinstance(record, Broken):
+                    try:
+                        changed: list[Cleaned] = []
+                        paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
+                    except InputError as error:
+                        record = Broken(
+                            error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
+                        )
+                    else:
+                        for one in changed:
+                            cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
+                        position += 1
+                        read.read += 1
+                        yield paper
+                        continue
+                read.broken[record.reason] += 1
+                read.faults += [(place, fault) for fault in record.faults[: TOLD - len(read.faults)]]
+                if rejects:
+                    rejects.write(json.dumps({"piece": at, "place": place, **record._asdict()}) + "\n")

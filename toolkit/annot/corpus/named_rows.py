@@ -61,7 +61,7 @@ def persons_of(
     # The numbers of accounts by size.
     names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
-        faults.add(f"{absent} name(s) given with --adjudicator are in no row")
+        faults.add(f"{absent} name(s) given with --adjudicator are not in any row")
     known = {person.account or person.assessor: person for person in everyone}
     known |= {person.assessor: person for person in everyone}
     taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
@@ -130,6 +130,7 @@ def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, 
             faults.add("an adjudicator's row with a second occasion, expected one decision", line=named.row.line)
         if named.adjudicates and (named.query.query_id, named.row.document) not in judged:
             faults.add(
-                f"{named.row.query} {named.row.document}: adjudicated, but judged by nobody", line=named.row.line
+                f"{named.row.query} {named.row.document}: adjudicated, but not judged by any assessor",
+                line=named.row.line,
             )
     faults.raise_if_any()

@@ -53,10 +53,11 @@ def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText
             for fault in in_words(error):
                 faults.add(fault, line=number)
             continue
-        linked = {ref: entry.paper_id for ref, entry in paper.bib_entries.items() if entry.paper_id}
+        entries = paper.bib_entries.items()
+        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
         contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
-        fields = paper.fields or tuple((record.get("metadata") or {}).get("mag_field_of_study") or ())
-        yield CitingText(paper.paper_id, fields, tuple(contexts))
+        fields = paper.mag_field_of_study or (record.get("metadata") or {}).get("mag_field_of_study") or ()
+        yield CitingText(paper.paper_id, tuple(fields), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
 
 
@@ -96,10 +97,6 @@ class _Entry(BaseModel):
     link: _Id | None = None
     links: _Id | None = None
 
-    @property
-    def paper_id(self) -> str | None:
-        return self.link or self.links or None
-
 
 class _Paper(BaseModel):
     model_config = ConfigDict(strict=True)
@@ -107,7 +104,3 @@ class _Paper(BaseModel):
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
     mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = []
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        return tuple(self.mag_field_of_study)

@@ -102,7 +102,12 @@ def read_judgements(
     if len(faults.found) > before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = [judgement for line, row in rows if (judgement := _judgement(line, row, fields, scale, faults))]
-    _refuse_doubles(judgements, faults)
+    seen: dict[tuple[str, str, str, int], int] = {}
+    for one in judgements:
+        earlier = seen.setdefault((one.query, one.document, one.assessor, one.occasion), one.line)
+        if earlier != one.line:
+            problem = f"{one.query} {one.document}: this assessor judged the pair on line {earlier} already"
+            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=one.line)
     faults.raise_if_any()
     return tuple(judgements)
 
@@ -115,15 +120,6 @@ def _nothing_in(data: bytes, text: str) -> str:
     utf8 = text.encode("utf-8", "surrogatepass") in (data, data.removeprefix(codecs.BOM_UTF8))
     read_as = "" if utf8 else "; the file is not UTF-8 and was read as Windows-1252 or UTF-16"
     return f"found no judgement below the line {first[:80]!r}, expected one row each{read_as}"
-
-
-def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None:
-    seen: dict[tuple[str, str, str, int], int] = {}
-    for judgement in judgements:
-        key = (judgement.query, judgement.document, judgement.assessor, judgement.occasion)
-        if (earlier := seen.setdefault(key, judgement.line)) != judgement.line:
-            problem = f"{judgement.query} {judgement.document}: this assessor judged the pair on line {earlier} already"
-            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=judgement.line)
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
@@ -211,7 +207,7 @@ def _id(value: Any) -> str:
 
 def _assessor(value: Any) -> str:
     if not _text(value):
-        raise ValueError("expected who judged")
+        raise ValueError("expected the name of an assessor")
     return _text(value)
 
 
@@ -224,7 +220,7 @@ def _grade(value: Any, *, scale: Sequence[str]) -> int | None:
     grades = {name.casefold(): grade for grade, name in enumerate(scale)}
     grade = int(number[1]) if number else grades.get(text)
     if grade is None or grade >= len(scale):
-        raise ValueError(f"expected 0 to {len(scale) - 1}, or nothing where there is none")
+        raise ValueError(f"expected 0 to {len(scale) - 1}, or an empty cell if there is none")
     return grade
 
 

@@ -50,7 +50,7 @@ def read_matches(lines: Iterable[str], *, name: str) -> dict[tuple[str, str], tu
     found: dict[tuple[str, str], tuple[Match, ...]] = {}
     for number, line in read_models(lines, faults, _Line):
         if (line.query_id, line.doc_id) in found:
-            faults.add(f"document {line.doc_id!r} is there twice for query {line.query_id!r}", line=number)
+            faults.add(f"document {line.doc_id!r} is listed twice for query {line.query_id!r}", line=number)
         found[line.query_id, line.doc_id] = tuple(Match(*match) for match in line.matches)
     faults.raise_if_any()
     return found

@@ -64,7 +64,7 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
         graded = [(doc_id, grade) for label, grade in GRADES.items() for doc_id in getattr(entry.response, label)]
         for doc_id, count in Counter(doc_id for doc_id, _ in graded).items():
             if count > 1:
-                faults.add(f"document {doc_id!r} is there {count} times", place=f"entry {number}")
+                faults.add(f"document {doc_id!r} occurs {count} times", place=f"entry {number}")
         judgements += (_judgement(number, entry.pmid, f"a{seen[entry.pmid]}", *pair) for pair in graded)
     faults.raise_if_any()
     return tuple(judgements)

@@ -143,16 +143,19 @@ class GoldLine(NamedTuple):
 
 def write_gold(rows: Iterable[GoldLine]) -> str:
     """The table, with tabs between cells."""
-    lines = ["\t".join(GOLD_COLUMNS)]
-    lines += ["\t".join(guarded(" ".join(str(cell).split())) for cell in row) for row in rows]
-    return "".join(f"{line}\n" for line in lines)
+    return _with_tabs([GOLD_COLUMNS, *rows])
+
+
+def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
+    """Rows with tabs between cells; white space in a cell becomes one space."""
+    return "".join("\t".join(guarded(" ".join(str(cell).split())) for cell in row) + "\n" for row in rows)
 
 
 def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[GoldLine, ...]:
     """The rows, in order. grades: the scale. queries: those of the study.
 
     Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
-    query, empty id and pair that is there twice.
+    query, empty id and pair that is listed twice.
     """
     faults = Faults(name)
     found: dict[tuple[str, str], GoldLine] = {}
@@ -169,7 +172,7 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
         else:
             found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
     if not found and not faults.found:
-        faults.add("no gold pair in it")
+        faults.add("found no gold pair")
     faults.raise_if_any(hint="columns query_id, doc_id, grade and why; `annot train gold` without a file draws some")
     return tuple(found.values())
 
@@ -202,7 +205,7 @@ def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
             faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
         found[row[:3]] = row
     if not found and not faults.found:
-        faults.add("no pair in it")
+        faults.add("found no pair")
     faults.raise_if_any(hint=f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair")
     return tuple(found.values())
 
@@ -212,12 +215,8 @@ PLACE_COLUMNS = ("paper_id", "where")
 
 def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
     """The table to fill in, with the title of each paper beside it; `where` of those that are known stays."""
-    rows = [("paper_id", "where", "title")]
-    rows += [
-        (guarded(paper_id), guarded(where.get(paper_id, "")), guarded(" ".join(title.split())))
-        for paper_id, title in sorted(titles.items())
-    ]
-    return "".join("\t".join(row) + "\n" for row in rows)
+    rows = ((paper_id, where.get(paper_id, ""), title) for paper_id, title in sorted(titles.items()))
+    return _with_tabs([(*PLACE_COLUMNS, "title"), *rows])
 
 
 def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -> dict[str, str]:
@@ -283,7 +282,7 @@ def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping
         if kind and kind not in kinds:
             faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
         if (query_id, doc_id) in found:
-            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=line)
+            faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=line)
         if kind or note:
             found[query_id, doc_id] = kind, note
     faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")

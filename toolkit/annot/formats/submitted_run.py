@@ -58,7 +58,7 @@ def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
         raise
     run = _ranked_pools(text, faults) if text.lstrip().startswith("{") else _trec(text, faults)
     if not run.documents and not faults.found:
-        faults.add("no document in it")
+        faults.add("found no document")
     faults.raise_if_any(
         hint="expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
     )
@@ -69,7 +69,7 @@ def read_metadata(text: str, *, name: str) -> dict[str, Any]:
     """The metadata in YAML, of which JSON is a part. Raises InputError with every field that is not known."""
     faults = Faults(name)
     found = _metadata(text, faults)
-    faults.raise_if_any(hint="fields as in https://www.ir-metadata.org")
+    faults.raise_if_any(hint="https://www.ir-metadata.org lists the fields")
     return found
 
 
@@ -88,7 +88,7 @@ def higher_is_better(run: SubmittedRun, *, name: str, distances: bool) -> Submit
         raise InputError(
             f"{name}: the scores of {len(run.rising)} queries rise from rank to rank, as distances do",
             faults=run.rising[:3],
-            hint="higher scores are better in a TREC run; if these are distances, say --distances",
+            hint="higher scores are better in a TREC run; if these are distances, add --distances",
         )
     return run
 
@@ -130,7 +130,7 @@ def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) < len(pairs):
-            faults.add("a query is there twice in one object")
+            faults.add("a query is listed twice in one object")
         return dict(pairs)
 
     try:
@@ -176,7 +176,7 @@ def _metadata(text: str, faults: Faults) -> dict[str, Any]:
         return {}
     for key in found:
         if key not in FIELDS:
-            faults.add(f"metadata: field {key!r}: not known; {near(str(key), FIELDS)}")
+            faults.add(f"metadata: unknown field {key!r}; {near(str(key), FIELDS)}")
     # Through JSON, in which it is kept: a date becomes text.
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain

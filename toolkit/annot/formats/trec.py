@@ -41,10 +41,10 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
             faults.add(f"score {score!r}, expected a finite number", line=number)
         documents = scored.setdefault(query_id, {})
         if doc_id in documents:
-            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=number)
+            faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         documents[doc_id] = value or 0.0
     if tag is None and not faults.found:
-        faults.add("no line of a run in it")
+        faults.add("found no line of a run")
     faults.raise_if_any()
     rankings = {
         query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
@@ -116,10 +116,10 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue
         if (query_id, doc_id) in qrels:
-            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=number)
+            faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
     if not qrels and not faults.found:
-        faults.add("no line of qrels in it")
+        faults.add("found no line of qrels")
     faults.raise_if_any()
     return tuple(qrels.values())
 
@@ -164,7 +164,7 @@ def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
         _check_id(query_id, "query id", faults)
         _check_id(doc_id, f"query {query_id!r}: document id", faults)
         if count > 1:
-            faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
+            faults.add(f"query {query_id!r}: document {doc_id!r} is listed twice")
 
 
 def _check_id(text: str, what: str, faults: Faults) -> None:

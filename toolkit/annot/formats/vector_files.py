@@ -81,7 +81,7 @@ def read_safetensors(
                 found = f"{len(names)} tensors ({', '.join(names)})"
                 raise InputError(f"{path}: found {found}, expected one", hint="name it: --vector-column")
             if tensor is not None and tensor not in names:
-                raise InputError(f"{path}: tensor {tensor!r}: not in it; {near(tensor, names)}")
+                raise InputError(f"{path}: tensor {tensor!r}: not found; {near(tensor, names)}")
             part = file.get_slice(tensor or names[0])
             shape, kind = part.get_shape(), part.get_dtype()
             if len(shape) != 2 or kind not in ("F16", "F32", "F64"):
@@ -140,7 +140,7 @@ def _is_list(kind: Any) -> bool:
 
 def _column(path: Path, names: Sequence[str], asked: str | None, usual: Sequence[str], option: str) -> str:
     if asked is not None and asked not in names:
-        raise InputError(f"{path}: column {asked!r}: not in it; {near(asked, names)}")
+        raise InputError(f"{path}: column {asked!r}: not found; {near(asked, names)}")
     found = asked or next((name for name in usual if name in names), None)
     if found is None:
         raise InputError(f"{path}: found columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}")
@@ -186,7 +186,7 @@ class Spaces:
             raise InputError(
                 "the files hold two spaces",
                 faults=[f"{at}: {one}" for one, at in self._said.items()],
-                hint="import each alone",
+                hint="import each of them separately",
             )
 
 

@@ -91,7 +91,7 @@ def _checked(
             elif _plain(found[2]) not in _plain(
                 " ".join([quoted_papers[found[1]].title, *quoted_papers[found[1]].sentences])
             ):
-                findings.append(f"{place}: {_short(found[2])}: does not stand so in paper {found[1]}")
+                findings.append(f"{place}: {_short(found[2])}: not found in this form in paper {found[1]}")
             else:
                 examples += 1
     return CheckedGuidelines(tuple(pages), examples, of_package, tuple(findings))
@@ -108,12 +108,12 @@ def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
     of_own = {path.stem for path in own.glob("*.md")}
     known = {GENERAL, *guidelines.NOT_FOR_ASSESSORS, *facets}
     for name in sorted(of_own - known):
-        yield f"guidelines/{name}.md: is the page of a facet that the study does not have ([facets] in annot.toml)"
+        yield f"guidelines/{name}.md: describes a facet that the study does not have ([facets] in annot.toml)"
     others = sorted((of_own | guidelines.packaged_facets()) - known)
     told = " ".join(sentence for sentence in re.split(r"(?<=[.?!])\s+", general) if "facet" in sentence.casefold())
     for name in others:
         if re.search(rf"\b{re.escape(name)}\b", told, re.IGNORECASE):
-            yield f"guidelines/{GENERAL}.md: speaks of a facet {name!r}, which the study does not have"
+            yield f"guidelines/{GENERAL}.md: mentions a facet {name!r}, which the study does not have"
 
 
 def _grades(name: str, text: str, scale: Sequence[str]) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _grades(name: str, text: str, scale: Sequence[str]) -> Iterator[str]:
             elif heading.casefold() != word.casefold():
                 yield f"grade {grade} is called {heading!r}, and {word!r} in annot.toml"
             elif not QUOTATION.sub("", below).strip():
-                yield f"grade {grade} is not defined: nothing stands below its heading"
+                yield f"grade {grade} is not defined: there is no text below its heading"
         described = defined.keys()
     for grade in sorted(set(described) - set(range(len(scale)))):
         yield f"defines grade {grade}, which is not on the scale 0 to {len(scale) - 1}"

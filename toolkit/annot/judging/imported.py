@@ -12,6 +12,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Assignment, Judgement, Source
+from annot.base.templating import counted
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning.drawing import plan_lines
@@ -167,9 +168,9 @@ def _in_figures(
     notes = []
     if renamed:
         old, new = min(renamed.items())
-        notes.append(f"{len(renamed)} queries are called by paper and facet here: {old} is {new}")
+        notes.append(f"{counted(len(renamed), 'query')} renamed to paper and facet, such as {old} to {new}")
     if outside:
-        notes.append(f"documents of the file that are not in the drawn pools: {outside}; no system ranks them")
+        notes.append(f"documents of the file outside the drawn pools: {outside}; systems do not rank them")
     return ImportedJudgements(
         judgements=len(judged),
         adjudications=len(given) - len(judged),

@@ -111,9 +111,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     moments = {pair: _last(answers) for pair, answers in whole.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
-        raise MissingInput(
-            "no pair has an answer of each of its assessors yet", hint="bring answers in with `annot pull`"
-        )
+        raise MissingInput("no pair has the answers of all its assessors yet", hint="fetch answers with `annot pull`")
     newest = max(timed.values())
     start = since or newest - timedelta(days=DAYS)
     period = {pair for pair, moment in timed.items() if moment >= start}

@@ -114,7 +114,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: not f.queries and not f.sheet,
         "annot query sample",
-        "papers to choose queries from; annot query add takes those you know already",
+        "draws papers to choose queries from; annot query add is for papers you already know",
     ),
     Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
     # Pools, people, and the plan.
@@ -124,19 +124,19 @@ WAY: tuple[Rule, ...] = (
         "{unpooled} without a pool",
     ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
-    Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: all who judge go by them"),
+    Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),
     Rule(
         lambda f: f.seats,
         "annot assessor add NAME --account EMAIL",
-        "a plan needs {seats} more to judge, and may have more than that",
+        "a plan needs at least {seats} more to judge",
     ),
     Rule(
         lambda f: not f.planned and not f.elsewhere,
         "annot plan",
-        "it says who judges which pairs; add everyone who is to judge first",
+        "assigns the pairs; first add everyone who will judge",
     ),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
-    Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, since a person left"),
+    Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
     # Training, where there are gold pairs.
     Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
@@ -145,9 +145,9 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.guidelines_changed,
         'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} are not those that were sent",
+        "the guidelines of {guidelines_changed} have changed since they were sent",
     ),
-    Rule(lambda f: f.to_send, "annot push", "{to_send} to be sent, taken back or renewed on the server"),
+    Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
     Rule(
@@ -161,7 +161,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.vacant,
         "annot assessor add NAME --account EMAIL",
-        '{vacant} without an assessor; annot qrels --allow-single "WHY" takes them as they are',
+        '{vacant} without an assessor; annot qrels --allow-single "WHY" accepts them as they are',
     ),
     # Disputes.
     Rule(
@@ -177,7 +177,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.disputes_to_send,
         "annot push adjudication",
-        "{disputes_to_send} in dispute to be sent or taken back",
+        "{disputes_to_send} in dispute to send or withdraw",
     ),
     Rule(
         lambda f: f.adjudicators_signing_up,
@@ -196,12 +196,12 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.batch and not f.elsewhere,
         "annot plan{grow}",
-        "{batch} without a plan; annot query remove takes one out",
+        "{batch} without a plan; annot query remove removes one",
     ),
     # What follows from the grades.
     Rule(lambda f: f.old_agreement, "annot agreement", f"exports/agreement.json {OLD}"),
-    Rule(lambda f: f.old_qrels, "annot qrels", "the final grades are not in exports/qrels.txt as they are now"),
-    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are gone, or older than the pools"),
+    Rule(lambda f: f.old_qrels, "annot qrels", "exports/qrels.txt does not have the current final grades"),
+    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are missing, or older than the pools"),
     Rule(lambda f: f.papers and f.pooled and not f.runs, "annot run", "no system has ranked the pools yet"),
     Rule(lambda f: f.runs and f.old_evaluation, "annot evaluate", f"exports/evaluation.json {OLD}"),
     Rule(lambda f: f.old_report, "annot report", f"exports/report.html {OLD}"),
@@ -211,15 +211,15 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.questions,
         "annot datasheet",
-        "once you have answered {questions} in datasheet.toml; annot release FOLDER --draft goes without",
+        "once you have answered {questions} in datasheet.toml; annot release FOLDER --draft needs no answers",
     ),
     Rule(
         lambda f: f.papers and f.old_release,
         "annot release {release}",
-        "the study is not in a release as it is now; it says what [collection] in annot.toml lacks",
+        "no release has the current state; the command lists what [collection] in annot.toml lacks",
     ),
-    Rule(lambda f: f.old_backup, "annot backup FILE", "the study is in no backup as it is now"),
-    Rule(lambda f: True, "", "nothing is left to do; what changes from here on makes annot status name it"),
+    Rule(lambda f: f.old_backup, "annot backup FILE", "no backup has the current state"),
+    Rule(lambda f: True, "", "nothing is left to do; after a change, annot status names the next step"),
 )
 """The first rule that holds says what is next."""
 

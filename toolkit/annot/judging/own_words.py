@@ -52,8 +52,8 @@ class OwnWords:
     def undecided(self) -> tuple[str, ...]:
         """What `[release]` has to decide, each in a sentence."""
         return tuple(
-            f'release.{one.kind}: not set, and {one.given} are on record; set it to "published" or "left out" in '
-            "annot.toml"
+            f'release.{one.kind}: not set, but {one.given} {one.kind} are on record; set it to "published" or '
+            '"left out" in annot.toml'
             for one in self.kinds
             if one.decided is None
         )
@@ -62,8 +62,8 @@ class OwnWords:
     def notes(self) -> tuple[str, ...]:
         """Whose words stay out although words are published, and what brings them in."""
         return tuple(
-            f"{n} of the {one.kind} of {person} stay out: no letter or screen on record told them before that "
-            f'{one.kind} are published; if {person} agrees, say how: --consented "HOW" --consented-by {person}'
+            f"{n} of the {one.kind} by {person} left out: no letter or screen on record had announced that "
+            f'{one.kind} are published; if {person} agrees, record how: --consented "HOW" --consented-by {person}'
             for one in self.kinds
             if one.decided == "published"
             for person, n in one.early.items()

@@ -92,9 +92,9 @@ class PlanCheck:
     sha256: str
     overlaps: tuple[PlannedTogether, ...]
     unplanned: int
-    """Pairs of the pools that nobody has."""
+    """Pairs of the pools that are not assigned."""
     to_withdraw: int
-    """Unanswered tasks on the server for people who do not have the pairs any more."""
+    """Unanswered tasks on the server for people who no longer have the pairs."""
     faults: tuple[str, ...]
 
 
@@ -134,7 +134,7 @@ def check(ws: Workspace) -> PlanCheck:
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
     path = ws.pools / PLAN_FILE
-    again = "`annot plan` writes it again"
+    again = "write it again with `annot plan`"
     if recorded != reckoned:
         return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
     if not path.is_file():

@@ -57,8 +57,8 @@ def _sign_up(session: httpx.Client, invitation: str, email: str, password: str) 
     answer = _submit(session, invitation, email, password)
     if "already exists" in answer.text:
         raise StudioError(
-            f"{email} has an account at {session.base_url} already, with a password that is not in the passwords file",
-            hint="use another address, or `annot assessor add` with the account as it is",
+            f"{email} already has an account at {session.base_url}, and its password is not in the passwords file",
+            hint="use another address, or add the person with the existing account: `annot assessor add`",
         )
     if not answer.is_redirect:
         raise StudioError(f"{session.base_url} refuses to sign up {email} ({answer.status_code})")
@@ -150,5 +150,7 @@ def local_secrets(folder: Path) -> LocalSecrets:
                     addresses.add(address)
                     names.add(" ".join(name).strip())
     except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
-        raise StudioError(f"{path}: cannot be read: {error}", hint="repair or remove it: it holds secrets") from None
+        raise StudioError(
+            f"{path}: cannot be read: {error}", hint="repair or remove this file: it contains secrets"
+        ) from None
     return LocalSecrets(frozenset(addresses - {""}), frozenset(names - {""}), frozenset(tokens - {""}))

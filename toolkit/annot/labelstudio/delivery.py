@@ -93,13 +93,13 @@ def deliver(
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
-            f"{len(lost)} of {len(keys)} tasks did not arrive, {lost[0]} among them", hint="run the command again"
+            f"{len(lost)} of {len(keys)} tasks did not arrive, such as {lost[0]}", hint="run the command again"
         )
     doubled = [key for key in keys if len(copies[key]) > 1]
     if doubled:
         raise StudioError(
-            f"project {project_id}: tasks stand twice, both annotated",
-            hint=f"delete one of each: {', '.join(doubled[:3])}",
+            f"project {project_id}: some tasks exist twice, both with an answer",
+            hint=f"delete one of each in Label Studio: {', '.join(doubled[:3])}",
         )
     task_ids = {key: copies[key][0].task_id for key in keys}
     renewed = len(again.intersection(task["data"][KEY] for task in missing))
@@ -194,7 +194,9 @@ def _copies_that_stay(
         for task in surplus:
             server.delete_task(task.task_id)
         listed = server.tasks_of(project_id)
-    raise StudioError(f"project {project_id}: second copies of tasks keep appearing", hint="end the other push first")
+    raise StudioError(
+        f"project {project_id}: second copies of tasks keep appearing", hint="wait until the other push has ended"
+    )
 
 
 def _surplus(copies: list[StudioTask]) -> list[StudioTask]:

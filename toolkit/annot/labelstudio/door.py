@@ -62,13 +62,13 @@ class PatientClient(httpx.Client):
             answer.close()
             if request.method not in SAFE_TWICE or waited + seconds > LONGEST_WAIT:
                 raise TooManyRequests.after(seconds, url=place)
-            LOGGER.warning("%s takes no more requests for now; asking again in %.0f s", place, seconds)
+            LOGGER.warning("%s accepts no more requests for now; trying again in %.0f s", place, seconds)
             time.sleep(seconds)
             waited += max(seconds, 1.0)
 
     def _send_once(self, request: httpx.Request, place: str, options: dict[str, Any]) -> httpx.Response:
         told = threading.Timer(
-            SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; waiting on", place, SAID_AFTER)
+            SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
         )
         told.daemon = True
         told.start()
@@ -112,13 +112,13 @@ class Door:
     ) -> None:
         if "@" in url:
             raise StudioError(
-                "the address of Label Studio holds a user name or a password",
-                hint="take it out of LABEL_STUDIO_URL or --url",
+                "the address of Label Studio contains a user name or a password",
+                hint="remove it from LABEL_STUDIO_URL or --url",
             )
         self.url = url.rstrip("/")
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):
             raise StudioError(
-                "LABEL_STUDIO_API_KEY is no token", hint="take one from Label Studio's Account & Settings"
+                "LABEL_STUDIO_API_KEY is not a token", hint="copy one from Label Studio's Account & Settings"
             )
         from annot.labelstudio.door import PatientClient
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 30.0
 FORBIDDEN = 403
 ADVISORIES = (
-    ("1.8.2", "everyone can forge sessions: the secret that signs them is public", "GHSA-f475-x83m-rx5m"),
+    ("1.8.2", "anyone can forge sessions, because the secret that signs them is public", "GHSA-f475-x83m-rx5m"),
     ("1.9.2", "a picture uploaded for an account can run scripts", "GHSA-q68h-xwq5-mm7x"),
     ("1.11.0", "imported data can run scripts in choices and labels", "GHSA-6xv9-957j-qfhg"),
-    ("1.16.0", "a link can run scripts in the page of who follows it", "GHSA-wpq5-3366-mqw4"),
+    ("1.16.0", "a link can run scripts in the page of the person who follows it", "GHSA-wpq5-3366-mqw4"),
     ("1.18.0", "a form on another page can run scripts", "GHSA-8jhr-wpcm-hh4h"),
 )
 """First release without it, what it is, and the advisory at github.com/HumanSignal/label-studio/security/advisories."""

@@ -55,8 +55,8 @@ class Gateway(Door):
             if found is not None or project_id not in self._descriptions():
                 return found
         raise StudioError(
-            f"{self.url} lists project {project_id} and finds nothing (404) when it is asked for it",
-            hint="nothing was changed; run the command again when the server is well",
+            f"{self.url} lists project {project_id}, but answers 404 when asked for it",
+            hint="nothing was changed; run the command again when the server works",
         )
 
     def marked_projects(self, marker: str, *, beside: int | None = None) -> tuple[StudioProject, ...]:
@@ -89,7 +89,7 @@ class Gateway(Door):
             raise StudioError(
                 f"{self.url}: projects {', '.join(str(project.project_id) for project in holding)} carry the same "
                 f"marker {marker} and hold tasks, expected one",
-                hint="look at them in Label Studio, delete all but one, and run the command again",
+                hint="in Label Studio, delete all but one of them, and run the command again",
             )
         return next(iter((*holding, *found)), None)
 

@@ -35,8 +35,8 @@ def installed(environ: Mapping[str, str]) -> Path | None:
         program = Path(named) / "bin" / "label-studio"
         if not program.is_file():
             raise StudioError(
-                f"{ENVIRONMENT_VARIABLE}={named}: there is no bin/label-studio in it",
-                hint=f"unset it, or make the environment: python -m venv {named} && "
+                f"{ENVIRONMENT_VARIABLE}={named}: no bin/label-studio found in it",
+                hint=f"unset it, or create the environment: python -m venv {named} && "
                 f"{named}/bin/pip install label-studio=={VERSION}",
             )
         return program
@@ -89,7 +89,7 @@ def _run(command: list[str], log: Path, mode: str) -> None:
     if ended.returncode:
         raise StudioError(
             f"Label Studio cannot be installed; the end of {log}:\n{tail(log)}",
-            hint=f"or name one: {ENVIRONMENT_VARIABLE}",
+            hint=f"correct what the log names, or set {ENVIRONMENT_VARIABLE} to an environment that has it",
         )
 
 

@@ -26,9 +26,9 @@ class TooManyRequests(UncertainWrite):
         """seconds: how long the server asks to wait; None where it does not say."""
         wait = "a minute" if seconds is None else f"{math.ceil(seconds)} s"
         return cls(
-            f"{url} takes no more requests for now (429){f' while {doing}' if doing else ''}",
-            hint=f"wait {wait}, then run the command again, it goes on where it stopped; another program may be asking "
-            "the server, or the proxy in front of it allows too few requests",
+            f"{url} accepts no more requests for now (429){f' while {doing}' if doing else ''}",
+            hint=f"wait {wait}, then run the command again; it continues where it stopped. Another program may be "
+            "using the server, or the proxy in front of it allows too few requests",
         )
 
 
@@ -47,7 +47,7 @@ def asking(url: str, doing: str) -> Iterator[None]:
         raise _unanswered(error, url=url, doing=doing) from None
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StudioError(
-            f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})", hint=_CHECK_ADDRESS
+            f"{url} answers, but not like Label Studio, while {doing} ({type(error).__name__})", hint=_CHECK_ADDRESS
         ) from None
     except Exception as error:
         if not hasattr(error, "status_code"):
@@ -59,7 +59,7 @@ def short(*, url: str, doing: str, expected: int, found: int, what: str) -> Stud
     """The error for an answer that holds less than the server itself counts."""
     return StudioError(
         f"{url} answered incompletely while {doing}: it counts {expected} {what} and sent {found}",
-        hint="nothing was taken from this answer; run the command again",
+        hint="this answer was not used; run the command again",
     )
 
 
@@ -70,11 +70,13 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
     if status == 401:
         return StudioError(
             f"{url} does not accept the token (401) while {doing}",
-            hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings; it may be expired, or be a legacy token "
-            "on a server where legacy tokens are off",
+            hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings; it may have expired, or be a legacy "
+            "token on a server that does not accept them",
         )
     if status == 403:
-        return StudioError(f"{url} refuses {doing} (403){said}", hint="use the token of an account that may do this")
+        return StudioError(
+            f"{url} refuses {doing} (403){said}", hint="use the token of an account with this permission"
+        )
     if status == 404:
         return StudioError(
             f"{url} found nothing (404) while {doing}{said}",
@@ -88,7 +90,7 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
         )
     if status is not None and status < 400:
         return UncertainWrite(
-            f"{url} answers, but not as Label Studio does, while {doing} ({status}){said}", hint=_CHECK_ADDRESS
+            f"{url} answers, but not like Label Studio, while {doing} ({status}){said}", hint=_CHECK_ADDRESS
         )
     return StudioError(
         f"{url} refuses {doing} ({status or 'no status'}){said}",
@@ -102,8 +104,8 @@ def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
 
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return StudioError(
-            f"{url}: its certificate is not one that this machine trusts (while {doing})",
-            hint="where your institution signs its own, name its certificate file in SSL_CERT_FILE",
+            f"{url}: this machine does not trust its certificate (while {doing})",
+            hint="if your institution signs its own certificates, set SSL_CERT_FILE to its certificate file",
         )
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return StudioError(
@@ -118,11 +120,11 @@ def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
     if isinstance(error, httpx.TimeoutException):
         return UncertainWrite(
             f"{url} did not answer in time while {doing}",
-            hint="the server may be busy; run the command again, it goes on where it stopped",
+            hint="the server may be busy; run the command again, and it continues where it stopped",
         )
     return UncertainWrite(
         f"the connection to {url} broke while {doing} ({type(error).__name__})",
-        hint="run the command again, it goes on where it stopped",
+        hint="run the command again, and it continues where it stopped",
     )
 
 
@@ -136,6 +138,6 @@ def _detail(body: Any) -> str:
     else:
         text = "" if body is None else str(body)
     if "<html" in text.lower():
-        return "a web page, not an answer of the interface"
+        return "a web page instead of data"
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + " ..."

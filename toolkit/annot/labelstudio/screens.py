@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.base.templating import render
+from annot.base.templating import counted, render
 from annot.labelstudio import controls
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import KEY, Payload
@@ -68,7 +68,9 @@ def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:
     try:
         LabelInterface(xml).validate()
     except Exception as error:  # the library raises many kinds, its own and lxml's
-        raise InputError(f"{template}: not a valid labelling configuration: {error}", hint="correct it") from None
+        raise InputError(
+            f"{template}: not a valid labelling configuration: {error}", hint="correct the template"
+        ) from None
     faults = _faults(xml, grades=grades)
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
@@ -95,7 +97,7 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
         for fault in interface.validate_prediction({"result": [region]}, True)
     ]
     if faults:
-        raise InputError(f"{len(faults)} fault(s) in the predictions", faults=faults)
+        raise InputError(f"{counted(len(faults), 'fault')} in the predictions", faults=faults)
 
 
 def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
@@ -112,7 +114,7 @@ def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
             if grade not in values
         ]
         faults += [
-            f"{controls.RATING}: the choice {value!r} is no grade of the scale"
+            f"{controls.RATING}: the choice {value!r} is not a grade of the scale"
             for value in values
             if value not in (*grades, controls.CANNOT_JUDGE)
         ]
@@ -120,7 +122,7 @@ def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
             faults.append(f"found no control named {controls.REASON!r} for {controls.CANNOT_JUDGE!r}")
     keys = Counter(element.get("hotkey") for element in root.iter() if element.get("hotkey"))
     return faults + [
-        f"the key {key!r} serves {count} choices, expected one" for key, count in keys.items() if count > 1
+        f"the key {key!r} is used for {count} choices, expected one" for key, count in keys.items() if count > 1
     ]
 
 

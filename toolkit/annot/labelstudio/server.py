@@ -74,7 +74,7 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
                 yield candidate
                 return
     what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
-    raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
+    raise StudioError(f"{what} taken on {HOST}", hint="choose another port with --port")
 
 
 def kept_port(folder: Path) -> int | None:
@@ -155,7 +155,7 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
             said = _log_size(folder)
             _spawn(program, folder, chosen, environ)
             if not _speaks(folder, said) and (hung := _process(folder)) is not None:
-                say("it hangs before its first word; starting it again")
+                say("it hangs without any output; starting it again")
                 _end(folder, *hung)
                 _spawn(program, folder, chosen, environ)
             return _wait_until_healthy(folder)
@@ -198,7 +198,7 @@ def credentials(folder: Path) -> Credentials:
     try:
         return Credentials(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
-        raise StudioError(f"{path}: not the credentials file that `annot studio up` wrote") from None
+        raise StudioError(f"{path}: not a credentials file of `annot studio up`") from None
 
 
 def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -> None:
@@ -255,7 +255,7 @@ def _end(folder: Path, pid: int, port: int) -> None:
             # An ending process loses its command line a moment before its port: who starts again wants it back.
             _comes_true(lambda: is_free_port(port), within=GONE_SECONDS)
             return
-    raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
+    raise StudioError(f"the local Label Studio (process {pid}) does not stop", hint=f"stop it by hand: kill -9 {pid}")
 
 
 def _speaks(folder: Path, said: int) -> bool:
@@ -281,7 +281,7 @@ def _wait_until_healthy(folder: Path) -> Server:
     _comes_true(settled, within=START_SECONDS)
     server = status(folder)
     if server is None:
-        raise StudioError(f"the local Label Studio ended while starting; the end of its log:\n{_log_tail(folder)}")
+        raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
     if not server.healthy:
         raise StudioError(
             f"the local Label Studio is not healthy after {START_SECONDS:.0f} s; the end of its log:\n"

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from annot.base.errors import LeakError
+from annot.base.templating import counted
 from annot.formats.json_lines import in_words
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload, Prediction
@@ -227,5 +228,6 @@ def lint_tasks(tasks: Sequence[Payload], *, screen: Screen, labels: Sequence[str
         ]
     if faults:
         raise LeakError(
-            f"{len(faults)} task(s) would show what assessors must not see; nothing was sent", faults=faults
+            f"{counted(len(faults), 'fault')}: tasks would show what assessors must not see; nothing was sent",
+            faults=faults,
         )

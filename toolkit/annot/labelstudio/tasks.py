@@ -33,8 +33,8 @@ LABELS_SHOWN = "labels"
 """What stands for the facet on the screen where labels are corrected."""
 
 HOW_TO_CORRECT = (
-    "Wrong label: click its sentence, or press Alt and the full stop; then the right label's key. A deleted label "
-    "changes nothing."
+    "To correct a label, click its sentence (or press Alt and full stop), then press the right label's key. "
+    "Deleting one changes nothing."
 )
 
 

@@ -70,8 +70,9 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDupli
 def sketches_of(group: RowGroups) -> Sketches:
     """The sketches of one group of rows."""
     import numpy
+    import pyarrow
 
-    table = papers.group_table(group.file, group.first, ("title", "sentences"))
+    table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences")))
     parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
     titles = numpy.array(list(map(title_mark, table.column("title").to_pylist())), numpy.uint64)
     return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
@@ -80,9 +81,11 @@ def sketches_of(group: RowGroups) -> Sketches:
 def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
     """The different shingles of some rows of a group."""
     import numpy
+    import pyarrow
 
     group, places = rows
-    chosen = papers.group_table(group.file, group.first, ("sentences",)).take(places).column(0).combine_chunks()
+    batches = papers.read_columns([group], ["sentences"])
+    chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()
     hashes, bounds = shingles(chosen)
     return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
 

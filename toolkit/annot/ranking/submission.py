@@ -207,7 +207,7 @@ class OfPapers(NamedTuple):
 def by_query_paper(
     documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
 ) -> OfPapers:
-    """What a run says of each query paper. documents: by topic; of one that is there twice the better score counts.
+    """What a run says of each query paper. documents: by topic; of one that is listed twice the better score counts.
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
     """

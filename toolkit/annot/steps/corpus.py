@@ -83,7 +83,8 @@ def add(
     given = _given(names, form)
     engine = Engine.in_place(ws.machine)
     tally, cleaning = Tally(), CleaningCount()
-    for known in map_shards(known_marks, papers.each_group(ws.corpus), engine=engine):
+    there = papers.groups_of(ws.corpus) if ws.has_corpus else []
+    for known in map_shards(known_marks, there, engine=engine):
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:

@@ -106,7 +106,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
                     faults.add(fault, line=line)
                 continue
             if query.query_id in made:
-                faults.add(f"query {query.query_id} is there twice", line=line)
+                faults.add(f"query {query.query_id} is listed twice", line=line)
             made[query.query_id] = query
         if not rows and not faults.found:
             faults.add("found no query")

@@ -8,7 +8,7 @@ from pathlib import Path
 from annot.base.names import check_name
 from annot.publishing.report.document import Table
 from annot.publishing.report.pages import REPORT_FILE, report_files
-from annot.publishing.report.sections import tables
+from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot

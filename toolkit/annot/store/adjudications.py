@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import true
 from sqlmodel import Session
 
 from annot.base.records import Adjudication, Asked, Judgement
-from annot.store.judging_models import AcceptedRow, AdjudicationRow, ShownOpinionsRow
-from annot.store.models import insert_records, insert_rows, read_records, table
+from annot.store.judging_models import ACCEPTED_TABLE, ADJUDICATION_TABLE, SHOWN_OPINIONS_TABLE
+from annot.store.judging_models import Opinion as Opinion
+from annot.store.judging_models import ShownOpinions as ShownOpinions
+from annot.store.models import insert_records, insert_rows, read_records
 from annot.store.revisions import Revisions, Sourced
 
 SourcedAdjudication = Sourced[Adjudication]
 
-ADJUDICATIONS = Revisions(AdjudicationRow, Adjudication)
+ADJUDICATIONS = Revisions(ADJUDICATION_TABLE, Adjudication)
 """Their table."""
 record_adjudications = ADJUDICATIONS.record
 read_sourced = ADJUDICATIONS.read
@@ -28,37 +29,23 @@ def read_adjudications(session: Session) -> tuple[Adjudication, ...]:
     return tuple(one.record for one in read_sourced(session, payload=False))
 
 
-Opinion = tuple[str, int | None, str | None, str | None]
-"""Assessor, grade, why they could not judge, comment."""
-
-
-class ShownOpinions(NamedTuple):
-    """What one adjudicator's task showed from `sent_at` (ISO 8601, UTC) on, in the order shown."""
-
-    query_id: str
-    doc_id: str
-    adjudicator: str
-    sent_at: str
-    opinions: tuple[Opinion, ...]
-
-
 def note_opinions(
     session: Session, adjudicator: str, shown: Mapping[Asked, Iterable[Judgement]], *, sent_at: str
 ) -> None:
     """Note down what these tasks show, where it is not what they showed before."""
-    rows = table(ShownOpinionsRow)
+    rows = SHOWN_OPINIONS_TABLE
     last = {(one.query_id, one.doc_id): one.opinions for one in _read(session, rows.c.adjudicator == adjudicator)}
     new = []
     for asked, judgements in shown.items():
         opinions = tuple((one.assessor, one.grade, one.cannot_judge, one.comment) for one in judgements)
         if last.get(asked.pair) != opinions:
             new.append(ShownOpinions(*asked.pair, adjudicator, sent_at, opinions))
-    insert_records(session, ShownOpinionsRow, new)
+    insert_records(session, SHOWN_OPINIONS_TABLE, new)
 
 
 def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOpinions, ...]:
     """What was shown of one pair, the oldest first."""
-    rows = table(ShownOpinionsRow)
+    rows = SHOWN_OPINIONS_TABLE
     return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
 
 
@@ -77,7 +64,7 @@ def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | Non
 
 
 def _read(session: Session, wanted: object) -> tuple[ShownOpinions, ...]:
-    found = read_records(session, ShownOpinionsRow, ShownOpinions, wanted)  # type: ignore[arg-type]
+    found = read_records(session, SHOWN_OPINIONS_TABLE, ShownOpinions, wanted)  # type: ignore[arg-type]
     plain = (one._replace(opinions=tuple((*opinion,) for opinion in one.opinions)) for one in found)
     return tuple(sorted(plain, key=lambda one: one.sent_at))
 
@@ -86,7 +73,7 @@ def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, acce
     """Note down these pairs, which are not on record yet, with the reason."""
     insert_rows(
         session,
-        AcceptedRow,
+        ACCEPTED_TABLE,
         (
             {"query_id": query_id, "doc_id": doc_id, "why": why, "accepted_at": accepted_at}
             for query_id, doc_id in pairs
@@ -96,6 +83,6 @@ def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, acce
 
 def read_accepted(session: Session) -> dict[tuple[str, str], str]:
     """The reason for each such pair."""
-    rows = table(AcceptedRow)
+    rows = ACCEPTED_TABLE
     found = session.connection().execute(rows.select().order_by(rows.c.query_id, rows.c.doc_id))
     return {(row.query_id, row.doc_id): row.why for row in found}

@@ -29,18 +29,18 @@ CONNECT_SECONDS = 30
 _FAULTS = (
     (
         ("database is locked", "database table is locked", "lock timeout"),
-        "another process is writing for too long",
-        "wait for it, then run it again",
+        "another process has been writing for too long",
+        "wait until it has finished, then run the command again",
     ),
     (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
-    (("malformed",), "the file is damaged or no database: {detail}", "restore a backup"),
-    (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "look at the folder's permissions"),
+    (("malformed",), "damaged, or not a database: {detail}", "restore a backup"),
+    (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "check the permissions of the folder"),
     (
         ("no such table", "no such column", "does not exist"),
-        "not whole: {first_line}",
-        "restore a backup of it; `annot init` makes an empty one",
+        "incomplete: {first_line}",
+        "restore a backup, or make an empty database with `annot init`",
     ),
-    (("connection",), "cannot be reached: {detail}", "is the server running? look at `store.database` in annot.toml"),
+    (("connection",), "cannot be reached: {detail}", "is the server running? check `store.database` in annot.toml"),
 )
 """What the database's error says, what we say, and the remedy; the first that fits."""
 
@@ -134,10 +134,10 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = 30.0) -> Stor
 def _check_version(store: Store, *, older: bool) -> None:
     version, wanted = store.version(), len(schema.MIGRATIONS)
     if version == 0:
-        raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
+        raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
     if version < wanted and not older:
         raise StoreError(
-            f"{store.place}: version {version} of an earlier annot",
+            f"{store.place}: made by an earlier annot (version {version})",
             hint="`annot backup FILE`, or any other command that changes the study, brings it to this one",
         )
 
@@ -156,7 +156,7 @@ def parse_url(url: str) -> URL:
         return place.set(drivername="postgresql+psycopg")
     if backend == "sqlite":
         return place.set(drivername="sqlite")
-    raise StoreError(f"a database of the kind {backend!r} cannot be used", hint="SQLite (a file) and PostgreSQL can")
+    raise StoreError(f"databases of the kind {backend!r} cannot be used", hint="use SQLite (a file) or PostgreSQL")
 
 
 def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
@@ -164,14 +164,14 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError("the database has no file", hint="expected sqlite:///FILE")
     path = Path(url.database)
     if not path.parent.is_dir():
-        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the study with `annot init`")
+        raise StoreError(f"{path}: the folder {path.parent} does not exist", hint="make the study with `annot init`")
     if path.is_dir():
         raise StoreError(f"{path}: found a folder, expected a database file")
     for end in ("wal", "shm", "journal"):
         if (beside := path.with_name(f"{path.name}-{end}")).is_symlink():
             raise StoreError(f"{beside}: found a link, expected a file of the database's own", hint="remove the link")
     if not create and not path.exists():
-        raise MissingInput(f"{path}: no database there", hint="make the study with `annot init`")
+        raise MissingInput(f"{path}: no such database", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     if readable_only:
         address = _address_for_reading(path)
@@ -181,30 +181,26 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     if create:
-        _make_private(path)
+        # For its owner alone; SQLite gives its log and index the same rights.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     if not readable_only and (create or path.stat().st_size > 0):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
 
 
-def _make_private(path: Path) -> None:
-    """Make the file where it is not there, for its owner alone; SQLite gives its log and index the same rights."""
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-
-
 def _address_for_reading(path: Path) -> str:
     """The file's address for SQLite where nothing can be written beside it.
 
-    What a reader needs beside a file with a write-ahead log is there while somebody else writes, or was killed. Where
-    it is not, the file is all there is and does not change: `immutable` tells SQLite to do without.
+    What a reader needs beside a file with a write-ahead log is there while another process writes, or was killed. If it
+    is not, the file is all there is and does not change: `immutable` lets SQLite do without.
     """
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
                 f"{path}: its last changes are in {log.name}, which cannot be read here",
-                hint="copy the study and look there",
+                hint="copy the study to another folder and work there",
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"
@@ -273,7 +269,9 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
                 raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
-        raise StoreError(f"{path}: programs cannot share it here ({mode})", hint="use a local disk, or PostgreSQL")
+        raise StoreError(
+            f"{path}: programs cannot share it on this file system ({mode})", hint="use a local disk, or PostgreSQL"
+        )
 
 
 def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
-from sqlmodel import AutoString
 
 from annot.base.errors import InputError, StoreError
 from annot.store import schema
@@ -133,7 +132,7 @@ class _Kind(NamedTuple):
 
 def _kind(column: Column[Any]) -> _Kind:
     holds_json = isinstance(column.type, JSON | JsonList)
-    python = str if holds_json or isinstance(column.type, AutoString) else column.type.python_type
+    python = str if holds_json else column.type.python_type
     empty = (type(None),) if column.nullable else ()
     return _Kind((python, int, *empty) if python is float else (python, *empty), holds_json)
 

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Source
-from annot.store.models import FacetLabelsRow, delete_where, in_chunks, insert_rows, table
+from annot.store.models import FACET_LABELS_TABLE, delete_where, in_chunks, insert_rows
 
 
 class FacetLabels(NamedTuple):
@@ -33,7 +33,7 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_othe
     A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself. The
     database refuses two of one paper. A few thousand are in memory at a time.
     """
-    rows = table(FacetLabelsRow)
+    rows = FACET_LABELS_TABLE
     corrected = rows.c.origin == Source.CORRECTED
     kept = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
     if not keep_others:
@@ -41,20 +41,20 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_othe
     for chunk in in_chunks(labels):
         new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
         gone = (one.paper_id for one in new if keep_others or one.paper_id in kept)
-        delete_where(session, FacetLabelsRow, "paper_id", gone)
+        delete_where(session, FACET_LABELS_TABLE, "paper_id", gone)
         _insert(session, new)
 
 
 def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Record labels that people corrected; those of all other papers stay."""
     new = list(labels)
-    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new))
+    delete_where(session, FACET_LABELS_TABLE, "paper_id", (one.paper_id for one in new))
     _insert(session, new)
 
 
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
-    rows = table(FacetLabelsRow)
+    rows = FACET_LABELS_TABLE
     every = select(rows.c.paper_id, rows.c.labels, rows.c.origin, rows.c.corrected_at)
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
@@ -65,22 +65,22 @@ def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Ite
 
 def labelled_ids(session: Session) -> set[str]:
     """The papers that have labels."""
-    return set(session.connection().execute(select(table(FacetLabelsRow).c.paper_id)).scalars())
+    return set(session.connection().execute(select(FACET_LABELS_TABLE.c.paper_id)).scalars())
 
 
 def count_by_origin(session: Session) -> dict[str, int]:
     """How many papers have labels of each origin."""
-    rows = table(FacetLabelsRow)
+    rows = FACET_LABELS_TABLE
     found = session.connection().execute(select(rows.c.origin, func.count()).group_by(rows.c.origin))
     return dict(sorted((origin, count) for origin, count in found))
 
 
 def _insert(session: Session, labels: Iterable[FacetLabels]) -> None:
-    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": _joined(one)} for one in labels))
+    insert_rows(session, FACET_LABELS_TABLE, ({**one._asdict(), "labels": _joined(one)} for one in labels))
 
 
 def _joined(one: FacetLabels) -> str:
     for label in one.labels:
         if not label or "," in label:
-            raise InputError(f"paper {one.paper_id}: {label!r} is no sentence label")
+            raise InputError(f"paper {one.paper_id}: {label!r} is not a sentence label")
     return ",".join(one.labels)

@@ -49,7 +49,7 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
         for path, name in names.items():
             if name not in there:
                 if not path.is_file() or sha256_of(path) != files[path]:
-                    raise InputError(f"{path}: not as it was written", hint="run `annot index --repair`")
+                    raise InputError(f"{path}: changed since it was written", hint="run `annot index --repair`")
                 unfinished = f"{root}/{name}.{uuid4().hex}"
                 system.put_file(str(path), unfinished)
                 system.mv(unfinished, f"{root}/{name}")
@@ -85,7 +85,9 @@ def fetch_file(url: str, path: Path) -> None:
         with system.open(name, "rb") as source, path.open("wb") as copy:
             shutil.copyfileobj(source, copy)
     if sha256_of(path) != Path(name).stem:
-        raise InputError(f"{url}: its bytes have another hash", hint="delete it there, and run the command again")
+        raise InputError(
+            f"{url}: its bytes do not have the hash in its name", hint="delete it there, and run the command again"
+        )
 
 
 def sha256_of(path: Path) -> str:
@@ -100,7 +102,7 @@ def _told(url: str) -> Iterator[None]:
         yield
     except (OSError, ValueError, ImportError, NotImplementedError) as error:
         raise InputError(
-            f"{url}: {error or type(error).__name__}", hint="`shards` of [machine] in annot.toml"
+            f"{url}: {error or type(error).__name__}", hint="check `shards` under [machine] in annot.toml"
         ) from None
 
 

@@ -11,25 +11,12 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import Asked
-from annot.store.judging_models import GuidelinesRow, TaskRow
-from annot.store.models import QueryRow, insert_records, read_records, table
+from annot.store.judging_models import GUIDELINES_TABLE, TASK_TABLE
+from annot.store.judging_models import SentGuidelines as SentGuidelines
+from annot.store.models import QUERY_TABLE, insert_records, read_records
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the guidelines from then on, the oldest first."""
-
-
-class SentGuidelines(NamedTuple):
-    """The guidelines of one facet from one moment on."""
-
-    facet: str
-    sent_at: str
-    """ISO 8601, UTC."""
-    sha256: str
-    """Of `text`."""
-    text: str
-    """The page of the facet and the general one, Markdown."""
-    why: str | None
-    """Why they were changed, in the lead's words; None for the first."""
 
 
 class ShownGuidelines(NamedTuple):
@@ -55,13 +42,13 @@ def in_force(history: History, moment: str | None) -> str | None:
 
 def record_guidelines(session: Session, sent: Iterable[SentGuidelines]) -> None:
     """Note down that these are sent from now on; what was sent before stays on record."""
-    insert_records(session, GuidelinesRow, sent)
+    insert_records(session, GUIDELINES_TABLE, sent)
 
 
 def read_guidelines(session: Session) -> dict[str, tuple[SentGuidelines, ...]]:
     """The versions of each facet's guidelines, the oldest first."""
     found: dict[str, tuple[SentGuidelines, ...]] = {}
-    for sent in sorted(read_records(session, GuidelinesRow, SentGuidelines), key=attrgetter("facet", "sent_at")):
+    for sent in sorted(read_records(session, GUIDELINES_TABLE, SentGuidelines), key=attrgetter("facet", "sent_at")):
         found[sent.facet] = (*found.get(sent.facet, ()), sent)
     return found
 
@@ -71,13 +58,13 @@ def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, sin
 
     A task of which nothing is noted yet, as after a restored backup, has had those that were sent before.
     """
-    tasks, connection = table(TaskRow), session.connection()
+    tasks, connection = TASK_TABLE, session.connection()
     shown = read_shown(session, project)
-    columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.remote_id, table(QueryRow).c.facet
-    of_query = table(QueryRow).c.query_id == tasks.c.query_id
+    columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.remote_id, QUERY_TABLE.c.facet
+    of_query = QUERY_TABLE.c.query_id == tasks.c.query_id
     changed = []
     for *key, remote_id, facet in connection.execute(
-        select(*columns).join(table(QueryRow), of_query).where(tasks.c.project_id == project)
+        select(*columns).join(QUERY_TABLE, of_query).where(tasks.c.project_id == project)
     ):
         noted = shown.by_task[Asked(*key)]
         history = noted or shown.by_query[key[0]]
@@ -92,14 +79,14 @@ def note_shown(session: Session, project: int, sha256: Mapping[str, str], *, sin
 
 def read_shown(session: Session, project: int) -> ShownGuidelines:
     """What stood beside each task of a project, and what was sent of each query's facet."""
-    tasks, connection = table(TaskRow), session.connection()
+    tasks, connection = TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.guidelines
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
     by_facet = {
         facet: tuple((sent.sent_at, sent.sha256) for sent in versions)
         for facet, versions in read_guidelines(session).items()
     }
-    queries = connection.execute(select(table(QueryRow).c.query_id, table(QueryRow).c.facet))
+    queries = connection.execute(select(QUERY_TABLE.c.query_id, QUERY_TABLE.c.facet))
     return ShownGuidelines(
         {Asked(*key): tuple(map(tuple, history)) for *key, history in rows},
         {query_id: by_facet.get(facet, ()) for query_id, facet in queries},

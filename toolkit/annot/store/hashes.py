@@ -12,21 +12,20 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select
-from sqlmodel import Session, SQLModel
+from sqlalchemy import Connection, Table, select
+from sqlmodel import Session
 
 from annot.base.records import Adjudication, Judgement, Source
 from annot.store.facet_labels import count_by_origin
 from annot.store.judging_models import (
-    ChainRow,
+    CHAIN_TABLE,
 )
 from annot.store.models import (
+    FACET_LABELS_TABLE,
     LINE,
     TABLES,
-    FacetLabelsRow,
     field_names,
     insert_rows,
-    table,
 )
 
 RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
@@ -37,15 +36,15 @@ LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "guid
 """What a link is made of, beside the one before: the hash of what was read, and what that leaves out."""
 
 
-def append_revisions(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
+def append_revisions(session: Session, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert the rows behind those that are there."""
-    connection, name = session.connection(), str(model.__tablename__)
+    connection, name = session.connection(), table.name
     length, last = _end(connection, name)
     chained = []
     for row in rows:
         last = _link(last, row)
         chained.append({**row, "chain_sha256": last})
-    insert_rows(session, model, chained)
+    insert_rows(session, table, chained)
     if chained:
         _put_end(connection, name, length + len(chained), last)
 
@@ -73,7 +72,7 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
         if length != recorded:
             yield f"{name}: found {length} rows, {recorded} were recorded"
         elif before != last:
-            yield f"{name}: its last row is not the one that was recorded last"
+            yield f"{name}: its last row is not the last one that was recorded"
 
 
 def _link(before: str, row: Mapping[str, Any]) -> str:
@@ -83,13 +82,13 @@ def _link(before: str, row: Mapping[str, Any]) -> str:
 
 def _end(connection: Connection, name: str) -> tuple[int, str]:
     """How many rows were recorded, and the last link."""
-    ends = table(ChainRow)
+    ends = CHAIN_TABLE
     found = connection.execute(select(ends.c.length, ends.c.last_sha256).where(ends.c.name == name)).first()
     return (0, "") if found is None else (found[0], found[1])
 
 
 def _put_end(connection: Connection, name: str, length: int, last: str) -> None:
-    ends = table(ChainRow)
+    ends = CHAIN_TABLE
     connection.execute(ends.delete().where(ends.c.name == name))
     connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
 
@@ -123,12 +122,12 @@ CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",
 
 def read_states(session: Session) -> dict[str, str]:
     """A hash of each part; accounts are in none."""
-    ends = {row.name: [row.length, row.last_sha256] for row in session.connection().execute(table(ChainRow).select())}
+    ends = {row.name: [row.length, row.last_sha256] for row in session.connection().execute(CHAIN_TABLE.select())}
     found = {
         part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
         for part, names in PARTS.items()
     }
-    corrected = table(FacetLabelsRow).c
+    corrected = FACET_LABELS_TABLE.c
     wanted = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
     rows = sorted(map(tuple, session.connection().execute(wanted)))
     return found | {"labels": state([sorted(count_by_origin(session).items()), rows])}

@@ -8,13 +8,13 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.records import Judgement, Returned
-from annot.store.judging_models import AssessorRow, JudgementRow, ReturnedRow
-from annot.store.models import QueryRow, check_known, insert_records, read_records, table
+from annot.store.judging_models import ASSESSOR_TABLE, JUDGEMENT_TABLE, RETURNED_TABLE
+from annot.store.models import QUERY_TABLE, check_known, insert_records, read_records
 from annot.store.revisions import Revisions, Sourced
 
 SourcedJudgement = Sourced[Judgement]
 
-JUDGEMENTS = Revisions(JudgementRow, Judgement)
+JUDGEMENTS = Revisions(JUDGEMENT_TABLE, Judgement)
 """Their table."""
 record_judgements = JUDGEMENTS.record
 read_sourced = JUDGEMENTS.read
@@ -28,24 +28,24 @@ def read_judgements(session: Session) -> tuple[Judgement, ...]:
 
 def is_judged(session: Session) -> bool:
     """Whether any judgement is on record, one that counts or not."""
-    return session.connection().execute(select(table(JudgementRow).c.id).limit(1)).first() is not None
+    return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
 def add_returned(session: Session, returned: Returned) -> None:
     """Note down a pair that goes back. Raises InputError for an unknown query or assessor."""
-    check_known(session, QueryRow, [returned.query_id], what="returned")
-    check_known(session, AssessorRow, [returned.assessor], what="returned")
-    insert_records(session, ReturnedRow, [returned])
+    check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
+    check_known(session, ASSESSOR_TABLE, [returned.assessor], what="returned")
+    insert_records(session, RETURNED_TABLE, [returned])
 
 
 def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str, contested: bool = False) -> None:
     """Note down that this one was taken back. contested: the pair goes to an adjudicator."""
-    rows = table(ReturnedRow)
+    rows = RETURNED_TABLE
     mine = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
     session.connection().execute(rows.update().where(*mine).values(withdrawn_at=withdrawn_at, contested=contested))
 
 
 def read_returned(session: Session) -> tuple[Returned, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
-    found = read_records(session, ReturnedRow, Returned)
+    found = read_records(session, RETURNED_TABLE, Returned)
     return tuple(sorted(found, key=attrgetter("query_id", "doc_id", "assessor", "occasion")))

@@ -1,308 +1,264 @@
 """The tables of judging: people, their plan, projects and tasks on servers, and all that they answered.
 
-`annot.store.models` says how rules are declared.
+`annot.store.models` says how tables are declared.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    CheckConstraint,
-    ForeignKeyConstraint,
-    Identity,
-    Index,
-    UniqueConstraint,
-    text,
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Column, Constraint, Index, Table
+
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Returned
+from annot.store.models import (
+    GRADE_IN_RANGE,
+    LINE,
+    check,
+    column,
+    columns_of,
+    from_1,
+    made,
+    numbered,
+    to,
+    unique,
 )
-from sqlmodel import Field
 
-from annot.store.models import GRADE_IN_RANGE, LINE, JsonList, RevisionRow, Row
-
-EMPTY = {"server_default": text("'[]'")}
+PAIR = ("query_id", "doc_id")
+WHOSE = (*PAIR, "assessor")
 
 
-def rules_of_answers(table: str, *, person: str) -> tuple[Any, ...]:
-    """What holds for each revision of an answer by the `person`, the name of its column."""
-    return (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name=f"{table}_query"),
-        ForeignKeyConstraint([person], ["assessor.assessor"], name=f"{table}_{person}"),
-        UniqueConstraint(*LINE[table], "revision", name=f"{table}_line"),
-        CheckConstraint(GRADE_IN_RANGE, name=f"{table}_grade"),
-        *(
-            CheckConstraint(f"{one} >= 1", name=f"{table}_{one}_from_1")
-            for one in ("occasion", "revision")
-            if one in (*LINE[table], "revision")
-        ),
-        Index(f"{table}_query_doc", "query_id", "doc_id"),
-    )
+def to_query() -> Constraint:
+    return to(query_id="query.query_id")
 
 
-class AssessorRow(Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked."""
-
-    __tablename__ = "assessor"
-    __table_args__ = (
-        UniqueConstraint("account", name="assessor_account"),
-        CheckConstraint("assessor <> ''", name="assessor_named"),
-    )
-    assessor: str = Field(primary_key=True)
-    account: str | None
-    adjudicator: bool
-    left_on: str | None
-    share: float | None
+def to_person() -> Constraint:
+    return to(assessor="assessor.assessor")
 
 
-class AssignmentRow(Row, table=True):
-    """One pair given to one assessor on one occasion; `position` is its place in that assessor's sequence, from 1."""
+class Plan(NamedTuple):
+    """What is known of the current plan besides its assignments; `created` is ISO 8601, UTC."""
 
-    __tablename__ = "assignment"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="assignment_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="assignment_assessor"),
-        UniqueConstraint("assessor", "position", name="assignment_position"),
-        CheckConstraint("occasion >= 1", name="assignment_occasion_from_1"),
-        CheckConstraint("position >= 1", name="assignment_position_from_1"),
-    )
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    assessor: str = Field(primary_key=True)
-    occasion: int = Field(primary_key=True)
-    position: int
-
-
-class GuidelinesRow(Row, table=True):
-    """The guidelines of a facet as they were sent from one moment on."""
-
-    __tablename__ = "guidelines"
-    facet: str = Field(primary_key=True)
-    sent_at: str = Field(primary_key=True)
     sha256: str
-    text: str
-    why: str | None
-
-
-class ReturnedRow(Row, table=True):
-    """A pair that was put before its assessor again."""
-
-    __tablename__ = "returned"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="returned_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="returned_assessor"),
-        CheckConstraint("occasion >= 2", name="returned_occasion_from_2"),
-        CheckConstraint("why <> ''", name="returned_why"),
-    )
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    assessor: str = Field(primary_key=True)
-    occasion: int = Field(primary_key=True)
-    why: str
-    returned_at: str
-    withdrawn_at: str | None
-    contested: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
-
-
-class PlanRow(Row, table=True):
-    """The plan that the assignments make; there is one.
-
-    per_pair: how many judgements each pair is to have; NULL where the judgements were imported. vacant: pairs that no
-    assignment names any more, since their assessors left.
-    """
-
-    __tablename__ = "plan"
-    __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
-    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    sha256: str
-    seed: int = Field(sa_type=BigInteger)
+    seed: int
     created: str
-    per_pair: int | None
-    vacant: tuple[tuple[str, str], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
+    per_pair: int | None = None
+    """How many judgements each pair is to have; None where the judgements were imported."""
+    vacant: tuple[tuple[str, str], ...] = ()
+    """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
 
 
-class AcceptedRow(Row, table=True):
-    """A pair whose final grade may rest on fewer judgements than were planned."""
-
-    __tablename__ = "accepted"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="accepted_query"),
-        CheckConstraint("why <> ''", name="accepted_why"),
-    )
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    why: str
-    accepted_at: str
+Kind = Literal["comments", "reasons"]
+"""What assessors write beside their grades, and what adjudicators write beside the final ones."""
+How = Literal["letter", "screen", "consent"]
 
 
-class ProjectRow(Row, table=True):
-    """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
+class Told(NamedTuple):
+    """What one person knows from one moment on."""
 
-    `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
-    program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
-    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down. `shows` is the
-    project's screen, title, instructions and settings as they were after the last push, and `set_back` what a push
-    found changed by hand: `[moment, {name: what was found}]` each.
-    """
+    assessor: str
+    kind: Kind
+    how: How
+    """By a letter of `annot invite` or the screen they work on; `consent` is to all that they wrote until then."""
+    at: str
+    """ISO 8601, UTC."""
+    published: bool
+    """Whether it says that their words are published."""
+    words: str = ""
+    """How the lead has the consent."""
 
-    __tablename__ = "project"
-    __table_args__ = (
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="project_assessor"),
-        UniqueConstraint("round", "assessor", "server", name="project_round_assessor_server"),
-        UniqueConstraint("server", "remote_id", name="project_remote_id"),
-    )
-    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
-    round: str
+
+StoredRound = Literal[
+    "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
+]
+"""What a project is for. The answers of the first two make the collection; those of the others never count there.
+
+Hidden gold has no project: its pairs stand in those of the round `judge`. The tasks of `labels` ask about a query paper
+each, and none of them is on record.
+"""
+
+
+class Project(NamedTuple):
+    """One person's project of one round on one server; `remote_id` is None until the server is known to have it."""
+
+    project: int
+    round: StoredRound
     assessor: str
     server: str
+    """What tells the server from others, whatever its address."""
     url: str
+    """The address at which it was met the last time."""
     version: str
-    account_id: int | None = Field(sa_type=BigInteger)
-    remote_id: int | None = Field(sa_type=BigInteger)
-    created: str | None
-    sent_on: str | None
-    shows: dict[str, Any] | None = Field(sa_type=JSON)
-    set_back: tuple[tuple[str, dict[str, Any]], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
+    """The release of Label Studio that it was then."""
+    account_id: int | None
+    """The server's id of the person's account; None after the account was changed."""
+    remote_id: int | None
+    created: str | None = None
+    """When the server made it; None in older records."""
+    sent_on: str | None = None
+    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
+    shows: Mapping[str, Any] | None = None
+    """Its screen, title, instructions and settings as they were after the last push; None in older records."""
+    set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """When a push found which of these changed by hand, and as what."""
+
+    def __hash__(self) -> int:
+        """By its number: what it shows cannot be hashed."""
+        return hash(self.project)
 
 
-class TaskRow(Row, table=True):
-    """The server's task for one pair in one project.
+class Gold(NamedTuple):
+    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
 
-    guidelines: `[moment, SHA-256]` of each version that stood beside it, from that moment on, the oldest first.
-    """
-
-    __tablename__ = "task"
-    __table_args__ = (
-        ForeignKeyConstraint(["project_id"], ["project.id"], name="task_project"),
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="task_query"),
-        UniqueConstraint("project_id", "remote_id", name="task_remote_id"),
-    )
-    project_id: int = Field(primary_key=True)
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    occasion: int = Field(primary_key=True)
-    remote_id: int = Field(sa_type=BigInteger)
-    guidelines: tuple[tuple[str, str], ...] = Field(default=(), sa_type=JsonList, sa_column_kwargs=EMPTY)
-
-
-class TaskSecretRow(Row, table=True):
-    """With what the keys of tasks are sealed; there is one, from the first push on."""
-
-    __tablename__ = "task_secret"
-    __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
-    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    secret: str
-
-
-class ChainRow(Row, table=True):
-    """The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
-
-    __tablename__ = "chain"
-    name: str = Field(primary_key=True)
-    length: int
-    last_sha256: str
-
-
-class JudgementRow(RevisionRow, table=True):
-    """One revision of one judgement."""
-
-    __tablename__ = "judgement"
-    __table_args__ = rules_of_answers("judgement", person="assessor")
-    assessor: str
-    occasion: int
-
-
-class AdjudicationRow(RevisionRow, table=True):
-    """One revision of one adjudication."""
-
-    __tablename__ = "adjudication"
-    __table_args__ = rules_of_answers("adjudication", person="adjudicator")
-    adjudicator: str
-    reason: str | None
-    ratings: str
-    shown: tuple[str, ...] = Field(sa_type=JsonList)
-
-
-class ShownOpinionsRow(Row, table=True):
-    """What an adjudicator's task showed of the assessors' answers from one moment on.
-
-    opinions: `[assessor, grade, why they could not judge, comment]`, in the order shown.
-    """
-
-    __tablename__ = "shown_opinions"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="shown_opinions_query"),
-        ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="shown_opinions_adjudicator"),
-    )
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    adjudicator: str = Field(primary_key=True)
-    sent_at: str = Field(primary_key=True)
-    opinions: tuple[tuple[Any, ...], ...] = Field(sa_type=JsonList)
-
-
-class ToldRow(Row, table=True):
-    """What a person was told of the publication of their words, from one moment on."""
-
-    __tablename__ = "told"
-    __table_args__ = (
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="told_assessor"),
-        CheckConstraint("kind IN ('comments', 'reasons')", name="told_kind"),
-        CheckConstraint("how IN ('letter', 'screen', 'consent')", name="told_how"),
-        CheckConstraint("how <> 'consent' OR words <> ''", name="told_words"),
-    )
-    assessor: str = Field(primary_key=True)
-    kind: str = Field(primary_key=True)
-    how: str = Field(primary_key=True)
-    at: str = Field(primary_key=True)
-    published: bool
-    words: str
-
-
-class TrialRow(Row, table=True):
-    """What is on record of a sub-study, or of one assessor's training; `name` says which."""
-
-    __tablename__ = "trial"
-    name: str = Field(primary_key=True)
-    facts: dict[str, Any] = Field(sa_type=JSON)
-
-
-class TrialAssignmentRow(Row, table=True):
-    """One pair given to one assessor in a round whose answers never count as judgements of the collection."""
-
-    __tablename__ = "trial_assignment"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="trial_assignment_query"),
-        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="trial_assignment_assessor"),
-        UniqueConstraint("round", "assessor", "position", name="trial_assignment_position"),
-        CheckConstraint("position >= 1", name="trial_assignment_position_from_1"),
-    )
-    round: str = Field(primary_key=True)
-    assessor: str = Field(primary_key=True)
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    position: int
-
-
-class TrialJudgementRow(RevisionRow, table=True):
-    """One revision of one answer in such a round, which is its `source`; a table of its own, so that none can count."""
-
-    __tablename__ = "trial_judgement"
-    __table_args__ = rules_of_answers("trial_judgement", person="assessor")
-    assessor: str
-    occasion: int
-
-
-class GoldRow(Row, table=True):
-    """A pair with the grade that assessors in training are to learn, and why; `position` is its place, from 1."""
-
-    __tablename__ = "gold"
-    __table_args__ = (
-        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="gold_query"),
-        UniqueConstraint("position", name="gold_position"),
-        CheckConstraint("grade >= 0 AND grade <= 9", name="gold_grade"),
-        CheckConstraint("position >= 1", name="gold_position_from_1"),
-    )
-    query_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
+    query_id: str
+    doc_id: str
     grade: int
     why: str
     position: int
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+
+class SentGuidelines(NamedTuple):
+    """The guidelines of one facet from one moment on."""
+
+    facet: str
+    sent_at: str
+    """ISO 8601, UTC."""
+    sha256: str
+    """Of `text`."""
+    text: str
+    """The page of the facet and the general one, Markdown."""
+    why: str | None
+    """Why they were changed, in the lead's words; None for the first."""
+
+
+Opinion = tuple[str, int | None, str | None, str | None]
+"""Assessor, grade, why they could not judge, comment."""
+
+
+class ShownOpinions(NamedTuple):
+    """What one adjudicator's task showed from `sent_at` (ISO 8601, UTC) on, in the order shown."""
+
+    query_id: str
+    doc_id: str
+    adjudicator: str
+    sent_at: str
+    opinions: tuple[Opinion, ...]
+
+
+def answers_table(name: str, record: type, person: str) -> Table:
+    """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
+
+    Besides the record it has where the answer comes from (`annot.store.revisions.Sourced`), the hash of its content,
+    and `chain_sha256`, the row's link of `annot.store.hashes`.
+    """
+    counted = [one for one in ("occasion", "revision") if one in (*LINE[name], "revision")]
+    columns: list[Column[Any]] = [numbered(), *columns_of(record)]
+    columns += [column(one, str) for one in ("source", "server", "annotation", "recorded_at")]
+    columns += [column(one, str | None) for one in ("changed_at", "ruling", "guidelines_sha256")]
+    columns += [column("account", int | None), column("payload", Mapping)]
+    columns += [column(one, str) for one in ("content_sha256", "chain_sha256")]
+    return made(
+        name,
+        columns,
+        *(to_query(), to(**{person: "assessor.assessor"})),
+        unique("line", *LINE[name], "revision"),
+        check("grade", GRADE_IN_RANGE),
+        *map(from_1, counted),
+        Index("query_doc", *PAIR),
+    )
+
+
+ASSESSOR_TABLE = made(
+    "assessor", columns_of(Assessor, key=["assessor"]), unique("account", "account"), check("named", "assessor <> ''")
+)
+"""A person. The account is an identity and never leaves the database unasked."""
+ASSIGNMENT_TABLE = made(
+    "assignment",
+    columns_of(Assignment, key=(*WHOSE, "occasion")),
+    *(to_query(), to_person()),
+    unique("position", "assessor", "position"),
+    *(from_1("occasion"), from_1("position")),
+)
+GUIDELINES_TABLE = made("guidelines", columns_of(SentGuidelines, key=["facet", "sent_at"]))
+RETURNED_TABLE = made(
+    "returned",
+    columns_of(Returned, key=(*WHOSE, "occasion")),
+    *(to_query(), to_person()),
+    check("occasion_from_2", "occasion >= 2"),
+    check("why", "why <> ''"),
+)
+PLAN_TABLE = made("plan", [column("id", int, key=True), *columns_of(Plan)], check("one", "id = 1"))
+"""The plan that the assignments make; there is one."""
+ACCEPTED_TABLE = made(
+    "accepted",
+    [column(name, str, key=name in PAIR) for name in (*PAIR, "why", "accepted_at")],
+    to_query(),
+    check("why", "why <> ''"),
+)
+"""A pair whose final grade may rest on fewer judgements than were planned."""
+PROJECT_TABLE = made(
+    "project",
+    [numbered(), *columns_of(Project, without=["project"])],
+    to_person(),
+    unique("round_assessor_server", "round", "assessor", "server"),
+    unique("remote_id", "server", "remote_id"),
+)
+"""One assessor's project of one round on one server."""
+TASK_TABLE = made(
+    "task",
+    [
+        *(column(name, kind, key=True) for name, kind in (("project_id", int), *dict.fromkeys(PAIR, str).items())),
+        *(column("occasion", int, key=True), column("remote_id", int)),
+        column("guidelines", tuple),
+    ],
+    *(to(project_id="project.id"), to_query()),
+    unique("remote_id", "project_id", "remote_id"),
+)
+"""The server's task for one pair in one project.
+
+guidelines: `[moment, SHA-256]` of each version that was shown beside it, from that moment on, the oldest first.
+"""
+TASK_SECRET_TABLE = made("task_secret", [column("id", int, key=True), column("secret", str)], check("one", "id = 1"))
+"""With what the keys of tasks are sealed; there is one, from the first push on."""
+CHAIN_TABLE = made("chain", [column("name", str, key=True), column("length", int), column("last_sha256", str)])
+"""The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
+JUDGEMENT_TABLE = answers_table("judgement", Judgement, "assessor")
+ADJUDICATION_TABLE = answers_table("adjudication", Adjudication, "adjudicator")
+SHOWN_OPINIONS_TABLE = made(
+    "shown_opinions",
+    columns_of(ShownOpinions, key=(*PAIR, "adjudicator", "sent_at")),
+    *(to_query(), to(adjudicator="assessor.assessor")),
+)
+TOLD_TABLE = made(
+    "told",
+    columns_of(Told, key=["assessor", "kind", "how", "at"]),
+    to_person(),
+    check("kind", "kind IN ('comments', 'reasons')"),
+    check("how", "how IN ('letter', 'screen', 'consent')"),
+    check("words", "how <> 'consent' OR words <> ''"),
+)
+TRIAL_TABLE = made("trial", [column("name", str, key=True), column("facts", Mapping)])
+"""What is on record of a sub-study, or of one assessor's training; `name` says which."""
+TRIAL_ASSIGNMENT_TABLE = made(
+    "trial_assignment",
+    [*(column(name, str, key=True) for name in ("round", "assessor", *PAIR)), column("position", int)],
+    *(to_query(), to_person()),
+    unique("position", "round", "assessor", "position"),
+    from_1("position"),
+)
+"""One pair given to one assessor in a round whose answers never count as judgements of the collection."""
+TRIAL_JUDGEMENT_TABLE = answers_table("trial_judgement", Judgement, "assessor")
+"""Answers in such a round, which is their `source`; a table of its own, so that none can count."""
+GOLD_TABLE = made(
+    "gold",
+    columns_of(Gold, key=PAIR),
+    to_query(),
+    unique("position", "position"),
+    check("grade", "grade >= 0 AND grade <= 9"),
+    from_1("position"),
+)

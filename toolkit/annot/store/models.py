@@ -1,8 +1,8 @@
 """The tables of what is judged and ranked, what all tables share, and how many rows are written and read as records.
 
-A SQLModel table class does not check values, so each rule is a CHECK, a UNIQUE or a foreign key. A new database is made
-from these classes and those of `judging_models`; once a version is released, a change needs a migration too. Rows never
-leave `annot.store`.
+A table has a column for each field of its record, so a field is declared once. The database checks the rules: each is a
+CHECK, a UNIQUE or a foreign key. A new database is made from these tables and those of `judging_models`; once a version
+is released, a change needs a migration too. Rows never leave `annot.store`.
 """
 
 from __future__ import annotations
@@ -11,29 +11,37 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
+    Column,
     ColumnElement,
     Connection,
+    Constraint,
     Dialect,
+    Float,
     ForeignKeyConstraint,
     Identity,
+    Index,
+    Integer,
     MetaData,
+    String,
     Table,
     TypeDecorator,
     UniqueConstraint,
     insert,
     select,
-    text,
 )
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import Field, Session, SQLModel
+from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.records import Addition, Draw, Pool, Query
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
 HIGHEST_GRADE = 9
@@ -43,8 +51,8 @@ LINE = {
     "trial_judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
 }
 """Of the append-only tables, the columns that make a line of revisions."""
-TABLES = MetaData()
-"""All tables. Not SQLModel's own collection, so that another user of SQLModel stays apart."""
+TABLES = MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "%(table_name)s_%(constraint_name)s"))
+"""All tables; the name of a rule or an index begins with that of its table."""
 T = TypeVar("T")
 
 AT_ONCE = 5_000
@@ -66,178 +74,153 @@ class JsonList(TypeDecorator[tuple[Any, ...]]):
         return tuple(value)
 
 
-class Row(SQLModel):
+KINDS: dict[Any, Any] = {
+    **{str: String, Literal: String, int: Integer, bool: Boolean, float: Float},
+    **{tuple: JsonList, Mapping: JSON},
+}
+"""The type of the column by that of the field."""
+BIG = ("seed", "account", "account_id", "remote_id")
+"""Columns of numbers that others choose: of 64 bits."""
+
+
+def field_names(record: type) -> tuple[str, ...]:
+    """The fields of a dataclass or NamedTuple, in order."""
+    names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined]
+    return names
+
+
+def columns_of(record: type, *, key: Sequence[str] = (), without: Sequence[str] = ()) -> list[Column[Any]]:
+    """A column for each field of a record, but for those in `without`; `key` is the primary key."""
+    hints = get_type_hints(record)
+    return [column(name, hints[name], key=name in key) for name in field_names(record) if name not in without]
+
+
+def column(name: str, kind: Any, *, key: bool = False) -> Column[Any]:
+    """A column for values of this kind; where None is one of them, it may be empty."""
+    kinds = [one for one in get_args(kind) if one is not NoneType] if NoneType in get_args(kind) else [kind]
+    made = BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
+    return Column(name, made, primary_key=key, nullable=kinds != [kind], autoincrement=False)
+
+
+def to(**places: str) -> ForeignKeyConstraint:
+    """The columns name a row of another table: each with its place there, such as `query.query_id`."""
+    (name, place), *_ = places.items()
+    other = place.partition(".")[0]
+    return ForeignKeyConstraint([*places], [*places.values()], name=name if other == "assessor" else other)
+
+
+def check(name: str, rule: str) -> CheckConstraint:
+    return CheckConstraint(rule, name=name)
+
+
+def unique(name: str, *columns: str) -> UniqueConstraint:
+    return UniqueConstraint(*columns, name=name)
+
+
+def from_1(name: str) -> CheckConstraint:
+    """The column counts from 1."""
+    return check(f"{name}_from_1", f"{name} >= 1")
+
+
+def numbered() -> Column[Any]:
+    """A column in which the database numbers the rows."""
+    return Column("id", Integer, Identity(), primary_key=True)
+
+
+def made(name: str, columns: Iterable[Column[Any]], *rules: Constraint | Index) -> Table:
     """A table of this store."""
-
-    metadata = TABLES
-
-
-class RevisionRow(Row):
-    """What the append-only tables share. Triggers refuse every UPDATE and DELETE.
-
-    Later versions brought `account` and `changed_at` (whose account the answer came from and when it was last changed,
-    both as the server has them), `ruling` (`withdrawn` or `restored` where the lead has spoken), and the hash of the
-    guidelines by which it was given; and `chain_sha256`, the row's link of `annot.store.hashes`.
-    """
-
-    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
-    source: str
-    server: str
-    query_id: str
-    doc_id: str
-    annotation: str
-    revision: int
-    grade: int | None
-    cannot_judge: str | None
-    comment: str | None
-    judged_at: str | None
-    lead_time: float | None
-    flags: tuple[str, ...] = Field(sa_type=JsonList)
-    payload: Any = Field(sa_type=JSON)
-    content_sha256: str
-    recorded_at: str
-    account: int | None = Field(sa_type=BigInteger)
-    changed_at: str | None
-    ruling: str | None
-    guidelines_sha256: str | None
-    chain_sha256: str = Field(sa_column_kwargs={"server_default": text("''")})
+    return Table(name, TABLES, *columns, *rules)
 
 
-def table(model: type[SQLModel]) -> Table:
-    """The table of a row class, for statements over many rows."""
-    return TABLES.tables[str(model.__tablename__)]
+class StoredRun(NamedTuple):
+    """A run: its tag, what kind of engine made it, with which settings and inputs, and the hash of its file."""
 
-
-class FacetLabelsRow(Row, table=True):
-    """The sentence labels of a paper, joined by commas, and where they come from."""
-
-    __tablename__ = "facet_labels"
-    __table_args__ = (
-        CheckConstraint("origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'", name="facet_labels_origin"),
-    )
-    paper_id: str = Field(primary_key=True)
-    labels: str
-    origin: str
-    corrected_at: str | None
-
-
-class QueryRow(Row, table=True):
-    """A paper and one facet of it."""
-
-    __tablename__ = "query"
-    __table_args__ = (UniqueConstraint("paper_id", "facet", name="query_paper_facet"),)
-    query_id: str = Field(primary_key=True)
-    paper_id: str
-    facet: str
-    sentences: tuple[int, ...] = Field(sa_type=JsonList)
-    paper_type: str | None
-
-
-class PoolRow(Row, table=True):
-    """How the pool of one query paper was drawn; all facets of the paper share it."""
-
-    __tablename__ = "pool"
-    __table_args__ = (
-        CheckConstraint("per_method IS NULL OR per_method >= 1", name="pool_per_method"),
-        CheckConstraint("ranking_depth IS NULL OR ranking_depth >= 1", name="pool_ranking_depth"),
-        CheckConstraint("cited_outside IS NULL OR cited_outside >= 0", name="pool_cited_outside"),
-    )
-    paper_id: str = Field(primary_key=True)
-    mode: str
-    per_method: int | None
-    ranking_depth: int | None
-    seed: int | None = Field(sa_type=BigInteger)
-    methods: tuple[str, ...] = Field(sa_type=JsonList)
-    without: tuple[str, ...] = Field(sa_type=JsonList)
-    dry: tuple[str, ...] = Field(sa_type=JsonList)
-    cited_outside: int | None
-    rankings_sha256: str
-
-
-class PoolEntryRow(Row, table=True):
-    """One document of a pool; `position` is its place in the order drawn, from 1."""
-
-    __tablename__ = "pool_entry"
-    __table_args__ = (
-        ForeignKeyConstraint(["paper_id"], ["pool.paper_id"], name="pool_entry_pool"),
-        UniqueConstraint("paper_id", "position", name="pool_entry_position"),
-        CheckConstraint("position >= 1", name="pool_entry_position_from_1"),
-    )
-    paper_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    position: int
-
-
-class DrawRow(Row, table=True):
-    """A method that had the document. `place` 0 is the one that brought it in; the others follow in their order."""
-
-    __tablename__ = "draw"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["paper_id", "doc_id"], ["pool_entry.paper_id", "pool_entry.doc_id"], name="draw_pool_entry"
-        ),
-        CheckConstraint("rank IS NULL OR rank >= 1", name="draw_rank"),
-        UniqueConstraint("paper_id", "doc_id", "place", name="draw_place"),
-        CheckConstraint("place >= 0", name="draw_place_from_0"),
-        CheckConstraint("turn IS NULL OR (place = 0 AND turn >= 1)", name="draw_turn"),
-    )
-    paper_id: str = Field(primary_key=True)
-    doc_id: str = Field(primary_key=True)
-    method: str = Field(primary_key=True)
-    rank: int | None
-    score: float | None
-    turn: int | None
-    place: int
-
-
-class PoolAdditionRow(Row, table=True):
-    """What was added to a drawn pool, as one version of it; pools that were added to at once share the number."""
-
-    __tablename__ = "pool_addition"
-    __table_args__ = (
-        ForeignKeyConstraint(["paper_id"], ["pool.paper_id"], name="pool_addition_pool"),
-        CheckConstraint("version >= 2", name="pool_addition_version_from_2"),
-        CheckConstraint("depth IS NULL OR depth >= 1", name="pool_addition_depth"),
-        CheckConstraint("(method = 'manual') = (depth IS NULL)", name="pool_addition_depth_of_ranking"),
-        CheckConstraint("method <> 'manual' OR COALESCE(reason, '') <> ''", name="pool_addition_reason"),
-    )
-    paper_id: str = Field(primary_key=True)
-    version: int = Field(primary_key=True)
-    method: str
-    depth: int | None
-    documents: tuple[str, ...] = Field(sa_type=JsonList)
-    reason: str | None
-    made_by: str | None
-    made_at: str | None
-
-
-class SplitRow(Row, table=True):
-    """A query in a fold of a named split; folds may share queries, as development and test folds do."""
-
-    __tablename__ = "split"
-    __table_args__ = (ForeignKeyConstraint(["query_id"], ["query.query_id"], name="split_query"),)
-    name: str = Field(primary_key=True)
-    query_id: str = Field(primary_key=True)
-    fold: str = Field(primary_key=True)
-
-
-class RunRow(Row, table=True):
-    """A run: what made it, and the hash of its file."""
-
-    __tablename__ = "run"
-    tag: str = Field(primary_key=True)
+    tag: str
     kind: str
-    facts: dict[str, Any] = Field(sa_type=JSON)
+    facts: Mapping[str, Any]
     sha256: str
 
+    @property
+    def system(self) -> str:
+        """What made it; several runs of one system differ by their seed."""
+        return str(self.facts.get("system", self.tag))
 
-class ImportRow(Row, table=True):
-    """A source that was read in, and what was found there."""
+    @property
+    def seed(self) -> int | None:
+        """Which of its system's runs it is; None if that is not on record."""
+        return self.facts.get("seed")
 
-    __tablename__ = "imported"
-    what: str = Field(primary_key=True)
-    source_sha256: str = Field(primary_key=True)
-    facts: dict[str, Any] = Field(sa_type=JSON)
+
+class Imported(NamedTuple):
+    """A source that was imported: what it was, the hash of it, and what was found there."""
+
+    what: str
+    source_sha256: str
+    facts: Mapping[str, Any]
+
+
+FACET_LABELS_TABLE = made(
+    "facet_labels",
+    [
+        column("paper_id", str, key=True),
+        column("labels", str),
+        column("origin", str),
+        column("corrected_at", str | None),
+    ],
+    check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
+)
+"""The sentence labels of a paper, joined by commas, and where they come from."""
+QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("paper_facet", "paper_id", "facet"))
+POOL_TABLE = made(
+    "pool",
+    [
+        *columns_of(Pool, key=["paper_id"], without=("entries", "additions")),
+        column("rankings_sha256", str),
+    ],
+    check("per_method", "per_method IS NULL OR per_method >= 1"),
+    check("ranking_depth", "ranking_depth IS NULL OR ranking_depth >= 1"),
+    check("cited_outside", "cited_outside IS NULL OR cited_outside >= 0"),
+)
+"""How the pool of one query paper was drawn; all facets of the paper share it."""
+POOL_ENTRY_TABLE = made(
+    "pool_entry",
+    [column("paper_id", str, key=True), column("doc_id", str, key=True), column("position", int)],
+    to(paper_id="pool.paper_id"),
+    unique("position", "paper_id", "position"),
+    from_1("position"),
+)
+"""One document of a pool; `position` is its place in the order drawn, from 1."""
+DRAW_TABLE = made(
+    "draw",
+    [
+        *(column("paper_id", str, key=True), column("doc_id", str, key=True)),
+        *columns_of(Draw, key=["method"]),
+        column("place", int),
+    ],
+    to(paper_id="pool_entry.paper_id", doc_id="pool_entry.doc_id"),
+    check("rank", "rank IS NULL OR rank >= 1"),
+    unique("place", "paper_id", "doc_id", "place"),
+    check("place_from_0", "place >= 0"),
+    check("turn", "turn IS NULL OR (place = 0 AND turn >= 1)"),
+)
+"""A method that had the document. `place` 0 is the one that drew it; the others follow in their order."""
+POOL_ADDITION_TABLE = made(
+    "pool_addition",
+    [column("paper_id", str, key=True), *columns_of(Addition, key=["version"])],
+    to(paper_id="pool.paper_id"),
+    check("version_from_2", "version >= 2"),
+    check("depth", "depth IS NULL OR depth >= 1"),
+    check("depth_of_ranking", "(method = 'manual') = (depth IS NULL)"),
+    check("reason", "method <> 'manual' OR COALESCE(reason, '') <> ''"),
+)
+SPLIT_TABLE = made(
+    "split",
+    [column(name, str, key=True) for name in ("name", "query_id", "fold")],
+    to(query_id="query.query_id"),
+)
+"""A query in a fold of a named split; folds may share queries, as development and test folds do."""
+RUN_TABLE = made("run", columns_of(StoredRun, key=["tag"]))
+IMPORTED_TABLE = made("imported", columns_of(Imported, key=["what", "source_sha256"]))
 
 
 def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
@@ -247,32 +230,25 @@ def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
         yield chunk
 
 
-def read_records(session: Session, model: type[SQLModel], record: type[T], *wanted: ColumnElement[bool]) -> Iterator[T]:
+def read_records(session: Session, table: Table, record: type[T], *wanted: ColumnElement[bool]) -> Iterator[T]:
     """The rows as records, whose fields are columns of the same names; in no order."""
-    rows = table(model)
-    columns = [rows.c[name] for name in field_names(record)]
+    columns = [table.c[name] for name in field_names(record)]
     return (record(*row) for row in session.connection().execute(select(*columns).where(*wanted)))
 
 
-def insert_records(session: Session, model: type[SQLModel], records: Iterable[Any], **shared: Any) -> None:
+def insert_records(session: Session, table: Table, records: Iterable[Any], **shared: Any) -> None:
     """Insert a row for each record: the table's columns from the fields of the same names, or from `shared`."""
-    names = [column.name for column in table(model).c if column.name not in shared]
-    insert_rows(session, model, ({name: getattr(one, name) for name in names} | shared for one in records))
+    names = [column.name for column in table.c if column.name not in shared]
+    insert_rows(session, table, ({name: getattr(one, name) for name in names} | shared for one in records))
 
 
-def field_names(record: type) -> tuple[str, ...]:
-    """The fields of a dataclass or NamedTuple, in order."""
-    names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined]
-    return names
-
-
-def insert_rows(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
+def insert_rows(session: Session, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert the rows, which all name the same columns."""
     connection = session.connection()
     # Rows go to PostgreSQL as statements at about a fifth of the speed of its COPY.
     insert_many = _copy if connection.dialect.name == "postgresql" else _insert
     for chunk in in_chunks(rows):
-        insert_many(connection, table(model), chunk)
+        insert_many(connection, table, chunk)
 
 
 def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
@@ -305,19 +281,18 @@ def copy_rows(connection: Connection, name: str, columns: Sequence[str], rows: I
         ) from None
 
 
-def delete_where(session: Session, model: type[SQLModel], column: str, values: Iterable[Any]) -> None:
+def delete_where(session: Session, table: Table, column: str, values: Iterable[Any]) -> None:
     """Delete the rows whose `column` has one of the values."""
-    rows = table(model)
     for chunk in in_chunks(values):
-        session.connection().execute(rows.delete().where(rows.c[column].in_(chunk)))
+        session.connection().execute(table.delete().where(table.c[column].in_(chunk)))
 
 
-def check_known(session: Session, model: type[SQLModel], names: Iterable[str], *, what: str) -> None:
+def check_known(session: Session, table: Table, names: Iterable[str], *, what: str) -> None:
     """Raise InputError that lists the ids of no query of the study, or the names of no assessor."""
-    (key,) = table(model).primary_key
+    (key,) = table.primary_key
     unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
     if unknown:
-        several, one, hint = UNKNOWN[str(model.__tablename__)]
+        several, one, hint = UNKNOWN[table.name]
         raise InputError(
             f"{what}: {len(unknown)} unknown {several}",
             faults=[f"{name}: no such {one}" for name in unknown],
@@ -335,7 +310,7 @@ def check_distinct(keys: Iterable[Any], *, what: str) -> None:
 
 def refuse_judged(
     session: Session,
-    models: Iterable[type[SQLModel]],
+    tables: Iterable[Table],
     columns: Sequence[str],
     leaving: set[tuple[Any, ...]],
     *,
@@ -347,13 +322,12 @@ def refuse_judged(
     leaving: values of `columns`, which begin with the pair and, where it is in them, the person.
     """
     standing: Counter[tuple[Any, ...]] = Counter()
-    for model in models if leaving else ():
-        rows = table(model)
-        found = session.connection().execute(select(*(rows.c[name] for name in columns)))
+    for table in tables if leaving else ():
+        found = session.connection().execute(select(*(table.c[name] for name in columns)))
         standing.update(key for key in map(tuple, found) if key in leaving)
     if standing:
         raise InputError(
-            f"{len(standing)} judged {what}; {standing.total()} judgement(s) stand on them",
+            f"{len(standing)} judged {what}; they have {standing.total()} judgement(s)",
             faults=[f"{' '.join(key[:3])}: {count} judgement(s)" for key, count in sorted(standing.items())],
             hint=hint,
         )

@@ -6,26 +6,24 @@ The order of the papers is the order of the file names, then of the rows.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.cores import in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.storage import strings_of
+from annot.store.files_at_url import local_copy, put_files, sha256_of
 
 if TYPE_CHECKING:
     import pyarrow
-import json
-from dataclasses import dataclass
-from typing import NamedTuple
-
-from annot.store.files_at_url import local_copy, put_files, sha256_of
 
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 ROWS_IN_GROUP = 5_000
-_HINT = "put papers in with `annot corpus add`"
+_HINT = "add papers with `annot corpus add`"
 _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
 
 
@@ -44,12 +42,7 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
 
 def paper_ids(folder: Path) -> tuple[str, ...]:
     """The ids of all papers, in order."""
-    return tuple(
-        paper_id
-        for path in files_of(folder)
-        for batch in open_papers(path).iter_batches(columns=["paper_id"])
-        for paper_id in batch.column(0).to_pylist()
-    )
+    return tuple(paper_id for batch in _batches(folder, "paper_id") for paper_id in batch.column(0).to_pylist())
 
 
 def count_papers(folder: Path) -> int:
@@ -62,19 +55,15 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
 
     Only the ids of the corpus are read, and the groups of rows that hold a paper that is wanted.
     """
-    import pyarrow.compute
-
     wanted = strings_of(dict.fromkeys(ids))
 
     def found_in(path: Path) -> list[Paper]:
-        file = open_papers(path)
-        found: list[Paper] = []
-        for group in range(file.num_row_groups):
-            there = pyarrow.compute.is_in(file.read_row_group(group, columns=["paper_id"]).column(0), value_set=wanted)
-            if pyarrow.compute.any(there).as_py():
-                for batch in file.read_row_group(group, columns=list(COLUMNS)).filter(there).to_batches():
-                    found += _papers(batch)
-        return found
+        return [
+            paper
+            for table in _rows_with(open_papers(path), "paper_id", wanted, list(COLUMNS))
+            for batch in table.to_batches()
+            for paper in _papers(batch)
+        ]
 
     found: dict[str, Paper] = {}
     for some in in_threads(found_in, files_of(folder)):
@@ -83,26 +72,24 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     return found
 
 
-def each_group(folder: Path) -> list[tuple[Path, int]]:
-    """Every group of rows of the corpus, as file and number, in order; none where there are no papers."""
-    if not any(folder.glob("*.parquet")):
-        return []
-    return [(path, group) for path in files_of(folder) for group in range(open_papers(path).metadata.num_row_groups)]
+def _rows_with(file: Any, column: str, wanted: Any, columns: list[str]) -> Iterator[Any]:
+    """From each group of rows of a Parquet file, those whose `column` has one of the values, as a table."""
+    import pyarrow.compute
+
+    for group in range(file.num_row_groups):
+        there = pyarrow.compute.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=wanted)
+        if pyarrow.compute.any(there).as_py():
+            yield file.read_row_group(group, columns=columns).filter(there)
 
 
-def read_group(path: Path, group: int, columns: Iterable[str]) -> Iterator[Paper]:
+def read_group(group: RowGroups, columns: Sequence[str]) -> Iterator[Paper]:
     """The papers of one group of rows, with these columns; the rest is left empty."""
-    for batch in group_table(path, group, (*columns, "paper_id")).to_batches():
+    for batch in read_columns([group], columns):
         yield from _papers(batch)
 
 
-def group_table(path: Path, group: int, columns: Collection[str]) -> pyarrow.Table:
-    """These columns of one group of rows."""
-    return open_papers(path).read_row_group(group, columns=[name for name in COLUMNS if name in columns])
-
-
 def corpus_sha256(folder: Path) -> str:
-    """A hash of the papers in their order; the same however they lie in files, row groups or compression.
+    """A hash of the papers in their order, whatever the files, row groups and compression.
 
     Each column is hashed as its lengths, its validity and its values, over all papers.
     """
@@ -113,7 +100,7 @@ def corpus_sha256(folder: Path) -> str:
 
 
 def columns_sha256(batches: Iterable[Any]) -> str:
-    """A hash of what stands in the columns of record batches, however they are cut."""
+    """A hash of the values in the columns of record batches, however these are cut."""
     hashes: dict[tuple[str, str], Any] = {}
     for batch in batches:
         for name in batch.schema.names:
@@ -146,7 +133,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
 
 
 def _text_bytes(column: Any) -> memoryview:
-    """The texts of an array without nulls one after the other, as they lie in its memory: a slice of one buffer."""
+    """The texts of an array without nulls one after the other, as they are in its memory: a slice of one buffer."""
     import numpy
 
     _validity, offsets, values = column.buffers()
@@ -315,17 +302,12 @@ def added_files(corpus: Path) -> tuple[AddedFile, ...]:
 
 def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What each of these papers cites by the files that were added; in the order of those, each id once."""
-    import pyarrow.compute
-    import pyarrow.parquet
+    from pyarrow.parquet import ParquetFile
 
-    wanted = strings_of(sorted(set(paper_ids)))
+    wanted, columns = strings_of(sorted(set(paper_ids))), ["citing", "cited"]
     found: dict[str, dict[str, None]] = {}
     for path in sorted((corpus / FOLDER).glob("*/*.parquet")):
-        file = pyarrow.parquet.ParquetFile(path)
-        for group in range(file.num_row_groups):
-            there = pyarrow.compute.is_in(file.read_row_group(group, columns=["citing"]).column(0), value_set=wanted)
-            if pyarrow.compute.any(there).as_py():
-                table = file.read_row_group(group).filter(there)
-                for citing, cited in zip(*(table[name].to_pylist() for name in ("citing", "cited")), strict=True):
-                    found.setdefault(citing, {})[cited] = None
+        for table in _rows_with(ParquetFile(path), "citing", wanted, columns):
+            for citing, cited in zip(*(table[name].to_pylist() for name in columns), strict=True):
+                found.setdefault(citing, {})[cited] = None
     return {citing: tuple(cited) for citing, cited in found.items()}

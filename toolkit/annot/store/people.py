@@ -7,28 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Literal, NamedTuple
 
 from sqlalchemy import true
 from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment
-from annot.store.judging_models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow, ToldRow
-from annot.store.models import QueryRow, check_distinct, check_known, insert_records, read_records, refuse_judged, table
+from annot.store.judging_models import (
+    ASSESSOR_TABLE,
+    ASSIGNMENT_TABLE,
+    JUDGEMENT_TABLE,
+    PLAN_TABLE,
+    PROJECT_TABLE,
+    TOLD_TABLE,
+)
+from annot.store.judging_models import How as How
+from annot.store.judging_models import Kind as Kind
+from annot.store.judging_models import Plan as Plan
+from annot.store.judging_models import Told as Told
+from annot.store.models import (
+    QUERY_TABLE,
+    check_distinct,
+    check_known,
+    insert_records,
+    read_records,
+    refuse_judged,
+)
 from annot.store.projects import refuse_sent
-
-
-class Plan(NamedTuple):
-    """What is known of the current plan besides its assignments; `created` is ISO 8601, UTC."""
-
-    sha256: str
-    seed: int
-    created: str
-    per_pair: int | None = None
-    """How many judgements each pair is to have; None where the judgements were imported."""
-    vacant: tuple[tuple[str, str], ...] = ()
-    """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -50,7 +55,7 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
             "an account belongs to one assessor",
             faults=[f"{', '.join(sorted(names))}: same account" for names in shared],
         )
-    rows, projects, connection = table(AssessorRow), table(ProjectRow), session.connection()
+    rows, projects, connection = ASSESSOR_TABLE, PROJECT_TABLE, session.connection()
     changed = [
         person
         for person in people
@@ -65,26 +70,26 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
         if person.account != standing[person.assessor].account:
             connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
-    insert_records(session, AssessorRow, (person for person in people if person.assessor not in standing))
+    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in standing))
 
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
     """Remember when this person left; None brings them back."""
-    rows = table(AssessorRow)
+    rows = ASSESSOR_TABLE
     session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(left_on=left_on))
 
 
 def set_shares(session: Session, shares: Mapping[str, float]) -> None:
     """Remember the hours of these people, relative to others; those not named keep theirs."""
-    check_known(session, AssessorRow, shares, what="--share")
-    rows = table(AssessorRow)
+    check_known(session, ASSESSOR_TABLE, shares, what="--share")
+    rows = ASSESSOR_TABLE
     for name, share in shares.items():
         session.connection().execute(rows.update().where(rows.c.assessor == name).values(share=share))
 
 
 def read_assessors(session: Session) -> tuple[Assessor, ...]:
     """Everyone, adjudicators included, by pseudonym."""
-    return tuple(sorted(read_records(session, AssessorRow, Assessor), key=attrgetter("assessor")))
+    return tuple(sorted(read_records(session, ASSESSOR_TABLE, Assessor), key=attrgetter("assessor")))
 
 
 def replace_plan(
@@ -99,8 +104,8 @@ def replace_plan(
     new = list(assignments)
     check_distinct(map(_key, new), what="plan")
     check_distinct(((one.assessor, one.position) for one in new), what="plan (assessor and position)")
-    check_known(session, QueryRow, {one.query_id for one in new}, what="plan")
-    check_known(session, AssessorRow, {one.assessor for one in new}, what="plan")
+    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="plan")
+    check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what="plan")
     standing, old = read_assignments(session), read_plan(session)
     if old is not None and old._replace(created=plan.created) == plan and set(standing) == set(new):
         return
@@ -112,8 +117,8 @@ def replace_plan(
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
     _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
-    insert_records(session, AssignmentRow, new)
-    insert_records(session, PlanRow, [plan], id=1)
+    insert_records(session, ASSIGNMENT_TABLE, new)
+    insert_records(session, PLAN_TABLE, [plan], id=1)
 
 
 def withdraw_plan(session: Session) -> int:
@@ -125,14 +130,14 @@ def withdraw_plan(session: Session) -> int:
 
 def read_plan(session: Session) -> Plan | None:
     """What is known of the current plan; None when nothing is planned."""
-    found = next(read_records(session, PlanRow, Plan), None)
+    found = next(read_records(session, PLAN_TABLE, Plan), None)
     return found and found._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in found.vacant))
 
 
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The assignments of one assessor or of all, by assessor and position."""
-    wanted = true() if assessor is None else table(AssignmentRow).c.assessor == assessor
-    found = read_records(session, AssignmentRow, Assignment, wanted)
+    wanted = true() if assessor is None else ASSIGNMENT_TABLE.c.assessor == assessor
+    found = read_records(session, ASSIGNMENT_TABLE, Assignment, wanted)
     return tuple(sorted(found, key=attrgetter("assessor", "position")))
 
 
@@ -144,39 +149,19 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
     """`leaving`: the assignments that do not come back."""
     refuse_judged(
         session,
-        [JudgementRow],
+        [JUDGEMENT_TABLE],
         _KEY,
         leaving,
         what="assignment(s) would leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
-    for model in (AssignmentRow, PlanRow):
-        session.connection().execute(table(model).delete())
-
-
-Kind = Literal["comments", "reasons"]
-"""What assessors write beside their grades, and what adjudicators write beside the final ones."""
-How = Literal["letter", "screen", "consent"]
-
-
-class Told(NamedTuple):
-    """What one person knows from one moment on."""
-
-    assessor: str
-    kind: Kind
-    how: How
-    """By a letter of `annot invite` or the screen they work on; `consent` is to all that they wrote until then."""
-    at: str
-    """ISO 8601, UTC."""
-    published: bool
-    """Whether it says that their words are published."""
-    words: str = ""
-    """How the lead has the consent."""
+    for model in (ASSIGNMENT_TABLE, PLAN_TABLE):
+        session.connection().execute(model.delete())
 
 
 def read_told(session: Session) -> tuple[Told, ...]:
     """Everything on record, the oldest first."""
-    return tuple(sorted(read_records(session, ToldRow, Told), key=lambda one: (one.at, one.assessor, one.kind)))
+    return tuple(sorted(read_records(session, TOLD_TABLE, Told), key=lambda one: (one.at, one.assessor, one.kind)))
 
 
 def note_told(session: Session, told: Iterable[Told]) -> None:
@@ -188,4 +173,4 @@ def note_told(session: Session, told: Iterable[Told]) -> None:
         if one.how == "consent" or (one.published if before is None else before.published != one.published):
             new.append(one)
     if new:
-        insert_records(session, ToldRow, new)
+        insert_records(session, TOLD_TABLE, new)

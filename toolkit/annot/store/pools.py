@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, select
-from sqlmodel import Session, SQLModel
+from sqlalchemy import Select, Table, select
+from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry
-from annot.store.judging_models import AdjudicationRow, JudgementRow
+from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE
 from annot.store.models import (
-    DrawRow,
-    PoolAdditionRow,
-    PoolEntryRow,
-    PoolRow,
-    QueryRow,
+    DRAW_TABLE,
+    POOL_ADDITION_TABLE,
+    POOL_ENTRY_TABLE,
+    POOL_TABLE,
+    QUERY_TABLE,
     check_distinct,
     field_names,
     in_chunks,
     insert_records,
     insert_rows,
     refuse_judged,
-    table,
 )
 from annot.store.projects import refuse_sent
 
-OF_POOLS: tuple[type[SQLModel], ...] = (DrawRow, PoolEntryRow, PoolAdditionRow, PoolRow)
+OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
 """Each stands on one that follows."""
 UNKNOWN_RANKINGS = "unknown"
 """What stands for the hash of the rankings behind a pool where these were lost."""
@@ -50,24 +49,24 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         for query_id, paper_id, doc_id in session.connection().execute(_pooled_pairs())
         if (paper_id, doc_id) not in staying
     }
-    hint = "`annot pool` without options draws the pools on record again; --frozen takes the rankings on record, too"
+    hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
     refuse_judged(
         session,
-        [JudgementRow, AdjudicationRow],
+        [JUDGEMENT_TABLE, ADJUDICATION_TABLE],
         ["query_id", "doc_id"],
         leaving,
         what="pair(s) would leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
     refuse_sent(session, leaving, what="pair(s) would leave the pool", hint=hint)
-    for model in OF_POOLS:
-        session.connection().execute(table(model).delete())
+    for table in OF_POOLS:
+        session.connection().execute(table.delete())
     for pool in pools:
-        insert_records(session, PoolRow, [pool], rankings_sha256=rankings_sha256[pool.paper_id])
-        insert_records(session, PoolAdditionRow, pool.additions, paper_id=pool.paper_id)
+        insert_records(session, POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.paper_id])
+        insert_records(session, POOL_ADDITION_TABLE, pool.additions, paper_id=pool.paper_id)
     insert_rows(
         session,
-        PoolEntryRow,
+        POOL_ENTRY_TABLE,
         (
             {"paper_id": pool.paper_id, "doc_id": entry.doc_id, "position": position}
             for pool in pools
@@ -76,7 +75,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     )
     insert_rows(
         session,
-        DrawRow,
+        DRAW_TABLE,
         (
             {"paper_id": pool.paper_id, "doc_id": entry.doc_id, "place": place}
             | {name: getattr(draw, name) for name in field_names(Draw)}
@@ -89,9 +88,8 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
 def remove_pool(session: Session, paper_id: str) -> None:
     """Take the pool of a paper away that has no query any more."""
-    for model in OF_POOLS:
-        rows = table(model)
-        session.connection().execute(rows.delete().where(rows.c.paper_id == paper_id))
+    for table in OF_POOLS:
+        session.connection().execute(table.delete().where(table.c.paper_id == paper_id))
 
 
 def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict[str, Pool]:
@@ -100,17 +98,17 @@ def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
         draws: dict[tuple[str, str], list[Draw]] = {}
-        for paper_id, doc_id, *draw in _rows(session, DrawRow, ("doc_id", *field_names(Draw)), chunk):
+        for paper_id, doc_id, *draw in _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), chunk):
             draws.setdefault((paper_id, doc_id), []).append(Draw(*draw))
         entries: dict[str, list[PoolEntry]] = {}
-        for paper_id, doc_id in _rows(session, PoolEntryRow, ["doc_id"], chunk):
+        for paper_id, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], chunk):
             drawn, *also = draws[paper_id, doc_id]
             entries.setdefault(paper_id, []).append(PoolEntry(doc_id, drawn, tuple(also)))
         additions: dict[str, list[Addition]] = {}
-        for paper_id, *added in _rows(session, PoolAdditionRow, field_names(Addition), chunk):
+        for paper_id, *added in _rows(session, POOL_ADDITION_TABLE, field_names(Addition), chunk):
             additions.setdefault(paper_id, []).append(Addition(*added))
         facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
-        for paper_id, *row in _rows(session, PoolRow, facts, chunk):
+        for paper_id, *row in _rows(session, POOL_TABLE, facts, chunk):
             found[paper_id] = Pool(
                 paper_id=paper_id,
                 entries=tuple(entries.get(paper_id, ())),
@@ -130,7 +128,7 @@ def read_pool(session: Session, paper_id: str) -> Pool:
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
     """For each `paper_id` with a pool, the hash of what the pool was drawn from."""
-    return dict(sorted(map(tuple, _rows(session, PoolRow, ["rankings_sha256"], None))))
+    return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"], None))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
@@ -143,18 +141,15 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
 
 def _pooled_pairs() -> Select[Any]:
     """(query_id, paper_id, doc_id) of each query and document of its paper's pool, in the order drawn."""
-    query, entry = table(QueryRow), table(PoolEntryRow)
+    query, entry = QUERY_TABLE, POOL_ENTRY_TABLE
     columns = query.c.query_id, query.c.paper_id, entry.c.doc_id
     return select(*columns).join(entry, entry.c.paper_id == query.c.paper_id).order_by(entry.c.position)
 
 
-def _rows(
-    session: Session, model: type[SQLModel], columns: Sequence[str], paper_ids: Sequence[str] | None
-) -> Sequence[Any]:
+def _rows(session: Session, table: Table, columns: Sequence[str], paper_ids: Sequence[str] | None) -> Sequence[Any]:
     """`paper_id` and these columns, of the papers named or of all, in the order drawn."""
-    rows = table(model)
-    statement = select(rows.c.paper_id, *(rows.c[name] for name in columns))
+    statement = select(table.c.paper_id, *(table.c[name] for name in columns))
     if paper_ids is not None:
-        statement = statement.where(rows.c.paper_id.in_(paper_ids))
-    order = {PoolEntryRow: "position", DrawRow: "place", PoolAdditionRow: "version"}.get(model, "paper_id")
-    return session.connection().execute(statement.order_by(rows.c[order])).all()
+        statement = statement.where(table.c.paper_id.in_(paper_ids))
+    order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "paper_id")
+    return session.connection().execute(statement.order_by(table.c[order])).all()

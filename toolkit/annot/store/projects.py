@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
@@ -11,14 +11,16 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.records import Asked
 from annot.store.judging_models import (
-    AssessorRow,
-    AssignmentRow,
-    ProjectRow,
-    TaskRow,
-    TaskSecretRow,
-    TrialAssignmentRow,
+    ASSESSOR_TABLE,
+    ASSIGNMENT_TABLE,
+    PROJECT_TABLE,
+    TASK_SECRET_TABLE,
+    TASK_TABLE,
+    TRIAL_ASSIGNMENT_TABLE,
 )
-from annot.store.models import QueryRow, check_known, in_chunks, insert_rows, table
+from annot.store.judging_models import Project as Project
+from annot.store.judging_models import StoredRound as StoredRound
+from annot.store.models import QUERY_TABLE, check_known, in_chunks, insert_rows
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -26,7 +28,7 @@ def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
 
     In the order in which they were hidden. Assessors without any are left out.
     """
-    rows, plan, connection = table(TrialAssignmentRow), table(AssignmentRow), session.connection()
+    rows, plan, connection = TRIAL_ASSIGNMENT_TABLE, ASSIGNMENT_TABLE, session.connection()
     wanted = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
     hidden = connection.execute(wanted.order_by(rows.c.assessor, rows.c.position)).all()
     if not hidden:
@@ -37,45 +39,6 @@ def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
         if (assessor, *pair) not in planned:
             found[assessor] = (*found.get(assessor, ()), (pair[0], pair[1]))
     return found
-
-
-StoredRound = Literal[
-    "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
-]
-"""What a project is for. The answers of the first two make the collection; those of the others never count there.
-
-Hidden gold has no project: its pairs stand in those of the round `judge`. The tasks of `labels` ask about a query paper
-each, and none of them is on record.
-"""
-
-
-class Project(NamedTuple):
-    """One person's project of one round on one server; `remote_id` is None until the server is known to have it."""
-
-    project: int
-    round: StoredRound
-    assessor: str
-    server: str
-    """What tells the server from others, whatever its address."""
-    url: str
-    """The address at which it was met the last time."""
-    version: str
-    """The release of Label Studio that it was then."""
-    account_id: int | None
-    """The server's id of the person's account; None after the account was changed."""
-    remote_id: int | None
-    created: str | None = None
-    """When the server made it; None in older records."""
-    sent_on: str | None = None
-    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
-    shows: Mapping[str, Any] | None = None
-    """Its screen, title, instructions and settings as they were after the last push; None in older records."""
-    set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    """When a push found which of these changed by hand, and as what."""
-
-    def __hash__(self) -> int:
-        """By its number: what it shows cannot be hashed."""
-        return hash(self.project)
 
 
 def open_project(
@@ -90,14 +53,14 @@ def open_project(
     now: str | None = None,
 ) -> Project:
     """The project of this person, round and server; noted down when it is new, with what was met there and `now`."""
-    check_known(session, AssessorRow, [assessor], what="project")
-    rows = table(ProjectRow)
+    check_known(session, ASSESSOR_TABLE, [assessor], what="project")
+    rows = PROJECT_TABLE
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
         row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **met}
         row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}
-        insert_rows(session, ProjectRow, [row])
+        insert_rows(session, PROJECT_TABLE, [row])
     (project,) = _projects(session, mine)
     return project
 
@@ -108,7 +71,7 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
     Another id than before, or the same id made at another time, means another project: its tasks are forgotten. So is
     a project that had the id before: a server that was restored gives an id again.
     """
-    rows, tasks, connection = table(ProjectRow), table(TaskRow), session.connection()
+    rows, tasks, connection = PROJECT_TABLE, TASK_TABLE, session.connection()
     of_project = select(rows.c.server, rows.c.remote_id, rows.c.created).where(rows.c.id == project)
     server, *before = connection.execute(of_project).one()
     same = before[0] in (None, remote_id) and (before[1] is None or created is None or before[1] == created)
@@ -127,7 +90,7 @@ def note_shows(
     session: Session, project: int, shows: Mapping[str, Any], *, changed: Mapping[str, Any], now: str
 ) -> None:
     """Remember what the project shows after a push, and what the push found `changed` by hand."""
-    rows = table(ProjectRow)
+    rows = PROJECT_TABLE
     (before,) = _projects(session, rows.c.id == project)
     set_back = (*before.set_back, *([(now, dict(changed))] if changed else []))
     mine = rows.update().where(rows.c.id == project)
@@ -136,7 +99,7 @@ def note_shows(
 
 def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
     """The projects of one round or of all, by round, assessor and server."""
-    return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
+    return _projects(session, true() if round is None else PROJECT_TABLE.c.round == round)
 
 
 def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> None:
@@ -151,17 +114,17 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
-            f"project {project}: {len(shared)} task(s) would stand for several pairs",
+            f"project {project}: {len(shared)} task(s) would belong to several pairs",
             faults=[
                 f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
                 for remote_id, several in shared.items()
             ],
         )
-    check_known(session, QueryRow, {asked.query_id for asked in tasks}, what="tasks")
+    check_known(session, QUERY_TABLE, {asked.query_id for asked in tasks}, what="tasks")
     new = {asked: remote_id for asked, remote_id in tasks.items() if before.get(asked) != remote_id}
     forget_tasks(session, project, new)
     rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "guidelines": ()} for asked in new)
-    insert_rows(session, TaskRow, rows)
+    insert_rows(session, TASK_TABLE, rows)
 
 
 def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: Mapping[Asked, int]) -> None:
@@ -177,7 +140,7 @@ def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: M
 
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
     """Forget these tasks: the server has them no more."""
-    rows = table(TaskRow)
+    rows = TASK_TABLE
     remote_ids = read_tasks(session, project)
     for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
@@ -185,7 +148,7 @@ def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None
 
 def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     """The server's task id of each thing asked in a project, by pair and occasion."""
-    rows = table(TaskRow)
+    rows = TASK_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
     found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
     return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
@@ -204,7 +167,7 @@ def read_sent(session: Session) -> dict[str, set[Asked]]:
 
 def was_sent(session: Session) -> bool:
     """Whether any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
-    projects, tasks = table(ProjectRow), table(TaskRow)
+    projects, tasks = PROJECT_TABLE, TASK_TABLE
     sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
     of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
     return session.connection().execute(of_collection.limit(1)).first() is not None
@@ -212,19 +175,19 @@ def was_sent(session: Session) -> bool:
 
 def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:
     """Raise InputError when pairs were sent that would leave. leaving: (query_id, doc_id)."""
-    rows = table(TaskRow)
+    rows = TASK_TABLE
     found = session.connection().execute(select(rows.c.query_id, rows.c.doc_id).distinct()) if leaving else ()
     sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
     if sent:
         raise InputError(
-            f"{len(sent)} {what}, but people have them as tasks",
+            f"{len(sent)} {what}, but they have been sent to people",
             faults=[f"{' '.join(pair)}: sent" for pair in sent],
             hint=hint,
         )
 
 
 def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:
-    rows = table(ProjectRow)
+    rows = PROJECT_TABLE
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
     found = (Project(*row) for row in session.connection().execute(select(*columns).where(wanted)))
     return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
@@ -232,7 +195,7 @@ def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, .
 
 def read_secret(session: Session) -> str | None:
     """The secret, in hexadecimal digits; None where no task was sealed yet."""
-    found: str | None = session.connection().execute(select(table(TaskSecretRow).c.secret)).scalar_one_or_none()
+    found: str | None = session.connection().execute(select(TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
     return found
 
 
@@ -240,5 +203,5 @@ def keep_secret(session: Session, secret: str) -> str:
     """Keep `secret` unless another process has kept one by now; the one that holds."""
     kept = read_secret(session)
     if kept is None:
-        insert_rows(session, TaskSecretRow, [{"id": 1, "secret": secret}])
+        insert_rows(session, TASK_SECRET_TABLE, [{"id": 1, "secret": secret}])
     return kept or secret

@@ -6,41 +6,40 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlalchemy import func, select
-from sqlmodel import Session, SQLModel
+from sqlalchemy import Table, func, select
+from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.store.judging_models import (
-    AdjudicationRow,
-    AssignmentRow,
-    GoldRow,
-    JudgementRow,
-    TaskRow,
-    TrialAssignmentRow,
+    ADJUDICATION_TABLE,
+    ASSIGNMENT_TABLE,
+    GOLD_TABLE,
+    JUDGEMENT_TABLE,
+    TASK_TABLE,
+    TRIAL_ASSIGNMENT_TABLE,
 )
 from annot.store.models import (
-    QueryRow,
-    SplitRow,
+    QUERY_TABLE,
+    SPLIT_TABLE,
     check_distinct,
     delete_where,
     in_chunks,
     insert_records,
     read_records,
-    table,
 )
 
-_JUDGED: dict[type[SQLModel], str] = {
-    JudgementRow: "judgement(s)",
-    AdjudicationRow: "adjudication(s)",
-    TaskRow: "pushed task(s)",
+_JUDGED: dict[Table, str] = {
+    JUDGEMENT_TABLE: "judgement(s)",
+    ADJUDICATION_TABLE: "adjudication(s)",
+    TASK_TABLE: "pushed task(s)",
 }
-_IN_USE: dict[type[SQLModel], str] = {
+_IN_USE: dict[Table, str] = {
     **_JUDGED,
-    AssignmentRow: "planned assignment(s)",
-    SplitRow: "place(s) in a split",
-    GoldRow: "gold pair(s)",
-    TrialAssignmentRow: "pair(s) of training or sub-study",
+    ASSIGNMENT_TABLE: "planned assignment(s)",
+    SPLIT_TABLE: "place(s) in a split",
+    GOLD_TABLE: "gold pair(s)",
+    TRIAL_ASSIGNMENT_TABLE: "pair(s) of training or sub-study",
 }
 
 
@@ -63,16 +62,17 @@ def remove_query(session: Session, query_id: str) -> None:
 
     Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
     """
-    _refuse(session, [query_id], _JUDGED, "would go")
+    _refuse(session, [query_id], _JUDGED, "would be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
-    _refuse(session, [query_id], {AssignmentRow: _IN_USE[AssignmentRow]}, "would go", hint=withdraw)
-    _refuse(session, [query_id], {rows: _IN_USE[rows] for rows in (SplitRow, GoldRow, TrialAssignmentRow)}, "would go")
-    delete_where(session, QueryRow, "query_id", [query_id])
+    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "would be removed", hint=withdraw)
+    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
+    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "would be removed")
+    delete_where(session, QUERY_TABLE, "query_id", [query_id])
 
 
 def read_queries(session: Session) -> tuple[Query, ...]:
     """All queries, by `query_id`."""
-    return tuple(sorted(read_records(session, QueryRow, Query), key=lambda query: query.query_id))
+    return tuple(sorted(read_records(session, QUERY_TABLE, Query), key=lambda query: query.query_id))
 
 
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
@@ -86,38 +86,38 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     }
     removed = [] if keep_others else [query_id for query_id in standing if query_id not in given]
     changed = [query for query_id, query in given.items() if standing.get(query_id, query) != query]
-    _refuse(session, removed, _IN_USE, "would go")
+    _refuse(session, removed, _IN_USE, "would be removed")
     reworded = [one.query_id for one in changed if replace(standing[one.query_id], paper_type=one.paper_type) != one]
     _refuse(session, reworded, _JUDGED, "would change")
-    delete_where(session, QueryRow, "query_id", removed)
-    rows = table(QueryRow)
+    delete_where(session, QUERY_TABLE, "query_id", removed)
+    rows = QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("paper_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    insert_records(session, QueryRow, (query for query_id, query in given.items() if query_id not in standing))
+    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in standing))
 
 
 def _refuse(
     session: Session,
     query_ids: Sequence[str],
-    standing_on: dict[type[SQLModel], str],
+    standing_on: dict[Table, str],
     verb: str,
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
     total: Counter[str] = Counter()
     by_query: dict[str, list[str]] = {}
-    for model, words in standing_on.items():
-        rows = table(model)
+    for table, words in standing_on.items():
         for chunk in in_chunks(query_ids):
-            counted = select(rows.c.query_id, func.count()).where(rows.c.query_id.in_(chunk)).group_by(rows.c.query_id)
+            of = table.c.query_id
+            counted = select(of, func.count()).where(of.in_(chunk)).group_by(of)
             for query_id, count in session.connection().execute(counted):
                 total[words] += count
                 by_query.setdefault(query_id, []).append(f"{count} {words}")
     if total:
         what = ", ".join(f"{count} {words}" for words, count in total.items())
         raise InputError(
-            f"{len(by_query)} query(ies) {verb}, but {what} stand on them",
+            f"{len(by_query)} query(ies) {verb}, but they have {what}",
             faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
             hint=hint,
         )

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, null, select
-from sqlmodel import Session, SQLModel
+from sqlalchemy import ColumnElement, Table, null, select
+from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
-from annot.store.judging_models import AssessorRow
-from annot.store.models import HIGHEST_GRADE, LINE, QueryRow, check_known, field_names, in_chunks, table
+from annot.store.judging_models import ASSESSOR_TABLE
+from annot.store.models import HIGHEST_GRADE, LINE, QUERY_TABLE, check_known, field_names, in_chunks
 
 R = TypeVar("R", Judgement, Adjudication)
 
@@ -113,10 +113,9 @@ class RecordedCount(NamedTuple):
 class Revisions(Generic[R]):
     """One of the append-only tables, whose rows are revisions of records."""
 
-    def __init__(self, model: type[SQLModel], record: type[R]) -> None:
-        self._model = model
+    def __init__(self, rows: Table, record: type[R]) -> None:
         self._record: type[R] = record
-        self._rows = table(model)
+        self._rows = rows
         self._line = LINE[self._rows.name]
         self._person = "assessor" if "assessor" in self._line else "adjudicator"
         self._fields = field_names(record)
@@ -135,9 +134,9 @@ class Revisions(Generic[R]):
         everything = list(given)
         what = f"{self._rows.name}s"
         query_ids = {revision.record.query_id for revision in everything}
-        check_known(session, QueryRow, query_ids, what=what)
+        check_known(session, QUERY_TABLE, query_ids, what=what)
         names = {self.person_of(revision.record) for revision in everything}
-        check_known(session, AssessorRow, names, what=what)
+        check_known(session, ASSESSOR_TABLE, names, what=what)
         self._check_grades(everything, what)
         lines: dict[tuple[Any, ...], Line[R]] = {}
         for chunk in in_chunks(query_ids):
@@ -161,7 +160,7 @@ class Revisions(Generic[R]):
             line.add(revision, sha256)
             own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **own, "revision": number, "content_sha256": sha256})
-        append_revisions(session, self._model, new)
+        append_revisions(session, self._rows, new)
         return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
     def record_gone(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
+from annot.store import judging_models
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -27,6 +28,10 @@ END
 $$
 """
 """What the triggers of PostgreSQL call."""
+
+
+# A table is known once its module was imported: whoever opens a database has to know all of them.
+assert judging_models.ASSESSOR_TABLE.metadata is TABLES
 
 
 def make_tables(connection: Connection) -> None:
@@ -125,8 +130,8 @@ def make_triggers(connection: Connection) -> None:
 
 def _unreleased() -> StoreError:
     return StoreError(
-        "the database has other tables: they are of an unreleased version",
-        hint="go on with the version that made it, or make a new study in another folder with `annot init`",
+        "the database was made by an unreleased version of annot",
+        hint="continue with the version that made it, or make a new study in another folder with `annot init`",
     )
 
 

@@ -184,7 +184,7 @@ def _session_holder(connection: Any) -> Holder | None:
 
 def _busy(holder: Holder | None) -> BusyError:
     """What to tell of the holder; None where it came or went at this very moment."""
-    hint = "run it again when that has ended, or let it wait: `--wait SECONDS`"
+    hint = "run the command again when that one has finished, or add `--wait SECONDS`"
     if holder is None:
         return BusyError("another command is changing this study at the moment", hint=hint)
     return BusyError(

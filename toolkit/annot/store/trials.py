@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Judgement
-from annot.store.judging_models import AssessorRow, GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow
-from annot.store.models import QueryRow, check_distinct, check_known, insert_records, insert_rows, read_records, table
+from annot.store.judging_models import (
+    ASSESSOR_TABLE,
+    GOLD_TABLE,
+    TRIAL_ASSIGNMENT_TABLE,
+    TRIAL_JUDGEMENT_TABLE,
+    TRIAL_TABLE,
+)
+from annot.store.judging_models import Gold as Gold
+from annot.store.models import (
+    QUERY_TABLE,
+    check_distinct,
+    check_known,
+    insert_records,
+    insert_rows,
+    read_records,
+)
 from annot.store.projects import StoredRound, read_projects, read_tasks
 from annot.store.revisions import Line, Revisions, Sourced
 
@@ -23,22 +37,7 @@ SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """A round that shows again what another has asked."""
 
 
-class Gold(NamedTuple):
-    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
-
-    query_id: str
-    doc_id: str
-    grade: int
-    why: str
-    position: int
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-        return self.query_id, self.doc_id
-
-
-TRIALS = Revisions(TrialJudgementRow, Judgement)
+TRIALS = Revisions(TRIAL_JUDGEMENT_TABLE, Judgement)
 """Their table."""
 record_answers = TRIALS.record
 """Each answer's `source` is its round."""
@@ -57,7 +56,7 @@ def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...
 
 def read_pairs(session: Session) -> set[tuple[str, str]]:
     """The (query_id, doc_id) of every pair that is given to somebody in any of these rounds."""
-    rows = table(TrialAssignmentRow)
+    rows = TRIAL_ASSIGNMENT_TABLE
     return {(row[0], row[1]) for row in session.connection().execute(select(rows.c.query_id, rows.c.doc_id))}
 
 
@@ -68,9 +67,9 @@ def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...
 
 def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
     """Note down what is known of a trial; earlier facts of that name go."""
-    rows = table(TrialRow)
+    rows = TRIAL_TABLE
     session.connection().execute(rows.delete().where(rows.c.name == name))
-    insert_rows(session, TrialRow, [{"name": name, "facts": dict(facts)}])
+    insert_rows(session, TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
 
 
 def read_trial(session: Session, name: str) -> dict[str, Any] | None:
@@ -80,13 +79,13 @@ def read_trial(session: Session, name: str) -> dict[str, Any] | None:
 
 def read_trials(session: Session) -> dict[str, dict[str, Any]]:
     """The facts of every trial, by name."""
-    rows = table(TrialRow)
+    rows = TRIAL_TABLE
     return dict(sorted(tuple(row) for row in session.connection().execute(select(rows.c.name, rows.c.facts))))
 
 
 def replace_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Make these the pairs of the round, of all its assessors. Raises InputError for an unknown query or assessor."""
-    rows = table(TrialAssignmentRow)
+    rows = TRIAL_ASSIGNMENT_TABLE
     session.connection().execute(rows.delete().where(rows.c.round == round))
     add_assignments(session, round, assignments)
 
@@ -95,14 +94,14 @@ def add_assignments(session: Session, round: StoredRound, assignments: Iterable[
     """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
     new = list(assignments)
     check_distinct(((one.query_id, one.doc_id, one.assessor) for one in new), what=f"{round} round")
-    check_known(session, QueryRow, {one.query_id for one in new}, what=f"{round} round")
-    check_known(session, AssessorRow, {one.assessor for one in new}, what=f"{round} round")
-    insert_records(session, TrialAssignmentRow, new, round=round)
+    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what=f"{round} round")
+    check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what=f"{round} round")
+    insert_records(session, TRIAL_ASSIGNMENT_TABLE, new, round=round)
 
 
 def read_assignments(session: Session, round: StoredRound, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The pairs of a round, of one assessor or of all, by assessor and position."""
-    rows = table(TrialAssignmentRow)
+    rows = TRIAL_ASSIGNMENT_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position
     wanted = rows.c.round == SAME_PAIRS.get(round, round)
     found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(wanted)))
@@ -117,7 +116,7 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     """
     new = list(gold)
     check_distinct((one.pair for one in new), what="gold")
-    check_known(session, QueryRow, {one.query_id for one in new}, what="gold")
+    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="gold")
     grades = {one.pair: one.grade for one in new}
     sent = {
         asked.pair
@@ -128,17 +127,17 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:
         raise InputError(
-            f"{len(changed)} gold pair(s) that were sent to assessors would change or go",
+            f"{len(changed)} gold pair(s) that were sent to assessors would change or be removed",
             faults=[
                 f"{one.query_id} {one.doc_id}: grade {one.grade} on record, found {now}"
                 for one, now in zip(changed, found, strict=True)
             ],
             hint="keep what was sent, and add new pairs to it; a reason may be reworded",
         )
-    session.connection().execute(table(GoldRow).delete())
-    insert_records(session, GoldRow, new)
+    session.connection().execute(GOLD_TABLE.delete())
+    insert_records(session, GOLD_TABLE, new)
 
 
 def read_gold(session: Session) -> tuple[Gold, ...]:
     """The gold pairs in their order."""
-    return tuple(sorted(read_records(session, GoldRow, Gold), key=attrgetter("position")))
+    return tuple(sorted(read_records(session, GOLD_TABLE, Gold), key=attrgetter("position")))

@@ -1,18 +1,17 @@
-"""A backup: one compressed tar with the database as lines of JSON, the study's files, and what the server held.
+"""A backup: a compressed tar with the database as lines of JSON, the study's files, and the server's projects.
 
     annot-backup.json        what it is of, and the size and SHA-256 of everything below; it comes first
     database/TABLE.jsonl     each table of the database
     files/...                the study's folder, without what can be made again
     server/PROJECT.json      each project as the server had it: its settings, and its tasks with every annotation
 
-It is written whole or not at all, and unpacked with distrust: a backup may come from someone else. Nothing is unpacked
-before its manifest has been read and found sound, and then only what the manifest names, byte for byte.
+It is written whole or not at all, and it is not trusted, as a backup may come from someone else. Nothing is unpacked
+before its manifest has been read and checked, and then only what the manifest names, byte for byte.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import os
 import shutil
@@ -27,6 +26,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
+from annot.base.templating import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
 from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
@@ -42,14 +42,13 @@ ASIDE = ".annot-restore-"
 MOST_PACKED = 100
 """What is in a backup is at most so many times the size of its file."""
 LONGEST_MANIFEST = 64 << 20
-HINT = "take another backup; this one is damaged, was changed, or was not written to its end"
+HINT = "use another backup; this one is damaged, changed or incomplete"
 SMALL = 3
 """Level of compression: higher ones take several times as long for a tenth less."""
 AROUND_ENTRY = 8 << 10
 """Bytes of tar around one file, at most."""
-PIECE = 1 << 20
 _BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
-"""What reading a damaged archive raises."""
+"""What the reading of a damaged archive raises."""
 
 
 class Entry(NamedTuple):
@@ -120,13 +119,15 @@ def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -
     since the manifest was made, and for what `unpack` would refuse.
     """
     if path.exists():
-        raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
+        raise InputError(
+            f"{path}: found a file, expected a new name", hint="name another file; backups are never overwritten"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL) as tar:
-                manifest = _written(contents)
+                manifest = _FORM.dump_json(contents, indent=1)
                 entry = tarfile.TarInfo(MANIFEST)
                 entry.size = len(manifest)
                 tar.addfile(entry, io.BytesIO(manifest))
@@ -158,15 +159,19 @@ def unpack(path: Path, folder: Path) -> Contents:
     except _BROKEN as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise InputError(f"{path}: not a whole backup: {error}", hint=HINT) from None
-    faults = [f"{name}: not in it" for name in contents.entries.keys() - found.keys()]
+        raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
+    faults = [f"{name}: missing" for name in contents.entries.keys() - found.keys()]
     faults += [
         f"{name}: found SHA-256 {digest[:12]}, expected {contents.entries[name].sha256[:12]}"
         for name, digest in found.items()
         if contents.entries[name].sha256 != digest
     ]
     if faults:
-        raise InputError(f"{path}: {len(faults)} file(s) differ from its manifest", faults=sorted(faults), hint=HINT)
+        raise InputError(
+            f"{path}: {counted(len(faults), 'file')} in it {verb(len(faults), 'differs', 'differ')} from its manifest",
+            faults=sorted(faults),
+            hint=HINT,
+        )
     return contents
 
 
@@ -176,7 +181,7 @@ def manifest_of(path: Path) -> Contents:
         with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
             return _manifest(path, tar)
     except _BROKEN as error:
-        raise InputError(f"{path}: not a whole backup: {error}", hint=HINT) from None
+        raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
 
 
 def is_archive(path: Path) -> bool:
@@ -191,25 +196,25 @@ def is_archive(path: Path) -> bool:
     return first is not None and first.name == MANIFEST
 
 
-def _written(contents: Contents) -> bytes:
-    """The manifest as it is in the archive."""
-    return _FORM.dump_json(contents, indent=1)
-
-
-def _read_contents(path: Path, manifest: bytes) -> Contents:
+def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
     """The manifest of the backup at `path`.
 
-    Raises InputError when it is not sound or names what no backup has, StoreError for a database of another version.
+    Raises InputError if it is not sound or names what no backup has, StoreError for a database of another version.
     """
+    first = tar.next()
+    if first is None or first.name != MANIFEST or not first.isreg() or first.issparse():
+        raise InputError(f"{path}: not a backup: it does not begin with {MANIFEST}", hint=HINT)
+    file = tar.extractfile(first)
+    assert file is not None
     try:
-        contents = _FORM.validate_json(manifest)
+        contents = _FORM.validate_json(file.read())
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "all of it"
-        raise InputError(f"{path}: its manifest cannot be read: {where}: {first['msg']}", hint=HINT) from None
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "all of it"
+        raise InputError(f"{path}: its manifest cannot be read: {where}: {fault['msg']}", hint=HINT) from None
     check_version(contents.database)
     if faults := sorted(_misplaced(contents)):
-        raise InputError(f"{path}: its manifest names what no backup has", faults=faults, hint=HINT)
+        raise InputError(f"{path}: its manifest names files that no backup has", faults=faults, hint=HINT)
     return contents
 
 
@@ -218,10 +223,10 @@ def _check_sizes(path: Path, contents: Contents, *, packed: int, free: int | Non
     if contents.size > MOST_PACKED * packed:
         raise InputError(
             f"{path}: {packed} bytes for {contents.size} bytes of files, expected at most {MOST_PACKED} times as many",
-            hint="a backup of real work is never so small; move what is all alike out of the study",
+            hint="a real backup is never so small; move very repetitive files out of the study",
         )
     if free is not None and contents.size > free:
-        raise InputError(f"{path}: holds {contents.size} bytes, and {free} are free on the disk")
+        raise InputError(f"{path}: needs {contents.size} bytes, found {free} free on the disk")
 
 
 def _misplaced(contents: Contents) -> Iterator[str]:
@@ -240,13 +245,17 @@ def _misplaced(contents: Contents) -> Iterator[str]:
             or (top == (SERVER,) and len(below) == 1)
         )
         if not plain or not known or any(parent.as_posix() in contents.entries for parent in path.parents[:-1]):
-            yield f"{name!r}: does not belong in it"
+            yield f"{name!r}: does not belong in a backup"
     if not contents.whole:
-        yield from (f"{path}: not the settings nor the plan" for path in contents.files if path.as_posix() not in PART)
+        yield from (
+            f"{path}: found in a backup of the database, expected only the settings and the plan"
+            for path in contents.files
+            if path.as_posix() not in PART
+        )
     if contents.whole and PurePosixPath(SETTINGS_FILE) not in contents.files:
-        yield f"{SETTINGS_FILE}: not in it"
+        yield f"{SETTINGS_FILE}: missing"
     if {("HEAD",), ("objects",), ("refs",)} <= {path.parts[:1] for path in contents.files}:
-        yield "HEAD, objects and refs: a folder of git, which does not belong in it"
+        yield "HEAD, objects and refs: a git folder, which does not belong in a backup"
 
 
 class _Measured(io.RawIOBase):
@@ -260,7 +269,7 @@ class _Measured(io.RawIOBase):
         piece = self._source.read(size)
         self.left -= len(piece)
         if self.left < 0:
-            raise ValueError("more in it than its manifest says")
+            raise ValueError("it holds more than its manifest says")
         return piece
 
 
@@ -269,33 +278,9 @@ def _add(tar: tarfile.TarFile, name: str, source: Path, expected: Entry) -> None
         entry = tar.gettarinfo(arcname=name, fileobj=file)
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
-        reading = _Hashed(file)
-        tar.addfile(entry, reading)
-    if Entry(entry.size, reading.digest.hexdigest()) != expected:
-        raise InputError(f"{source}: has changed while the backup was written", hint="run it again")
-
-
-class _Hashed:
-    """A file whose bytes are hashed as they are read."""
-
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file = file
-        self.digest = hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._file.read(size)
-        self.digest.update(piece)
-        return piece
-
-
-def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
-    """The manifest, found sound. Raises InputError or StoreError."""
-    first = tar.next()
-    if first is None or first.name != MANIFEST or not first.isreg() or first.issparse():
-        raise InputError(f"{path}: not a backup: no {MANIFEST} at its beginning", hint=HINT)
-    file = tar.extractfile(first)
-    assert file is not None
-    return _read_contents(path, file.read())
+        tar.addfile(entry, file)
+    if entry_of(source) != expected or entry.size != expected.size:
+        raise InputError(f"{source}: changed while the backup was written", hint="run the command again")
 
 
 def _unpacked(path: Path, tar: tarfile.TarFile, contents: Contents, folder: Path) -> Iterator[tuple[str, str]]:
@@ -308,17 +293,10 @@ def _unpacked(path: Path, tar: tarfile.TarFile, contents: Contents, folder: Path
             raise InputError(f"{path}: {entry.name!r}: {found}", hint=HINT)
         if not entry.isreg() or entry.issparse() or entry.size != expected.size:
             raise InputError(f"{path}: {entry.name}: not a file of {expected.size} bytes", hint=HINT)
-        yield entry.name, _unpack_entry(tar, entry, folder / entry.name)
-
-
-def _unpack_entry(tar: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> str:
-    """Write one entry to `target`; its SHA-256."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    source, digest = tar.extractfile(entry), hashlib.sha256()
-    assert source is not None
-    with target.open("xb") as file:
-        while piece := source.read(PIECE):
-            file.write(piece)
-            digest.update(piece)
-    target.chmod(entry.mode & 0o777 | 0o600)
-    return digest.hexdigest()
+        target, source = folder / entry.name, tar.extractfile(entry)
+        assert source is not None
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as file:
+            shutil.copyfileobj(source, file)
+        target.chmod(entry.mode & 0o777 | 0o600)
+        yield entry.name, sha256_of(target)

@@ -1,8 +1,8 @@
-"""Backups of a study: what of its folder is the study, and those that the program takes by itself.
+"""Backups of a study: which files of its folder belong to it, and the automatic backups.
 
-By itself it keeps the database, the plan and the settings, not the corpus and not the projects on the server: after
-each push, after each pull that brought something, before each restore and before whatever deletes. The last ten are
-kept, and the last of each day for thirty days.
+An automatic backup holds the database, the plan and the settings, but not the corpus and not the projects on the
+server. One is made after each push, after each pull that brought something, before each restore and before anything is
+deleted. The last ten are kept, and the last of each day for thirty days.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from sqlalchemy import select
 
 from annot import __version__
 from annot.base.errors import AnnotError, MissingInput, StoreError
+from annot.base.templating import counted
 from annot.store import schema
 from annot.store.database import Store, open_store
 from annot.store.dump import Dumped, dump
 from annot.store.hashes import read_states
-from annot.store.models import FacetLabelsRow, PoolRow, table
+from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE
 from annot.store.study_lock import lock_file
 from annot.study.archive import (
     BACKUPS,
@@ -110,7 +111,8 @@ def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> 
         return None
     except OSError as error:
         raise StoreError(
-            f"{folder}: no backup can be written: {error.strerror or error}", hint="make room, or look at its rights"
+            f"{folder}: a backup cannot be written: {error.strerror or error}",
+            hint="free some disk space, or check the permissions of the folder",
         ) from None
     return path
 
@@ -253,16 +255,15 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
     beside = [name for name, there in (("corpus/", _has_corpus(ws)), ("pools/", any(ws.pools.rglob("*.*")))) if there]
     if not (beside or kept):
         return None
-    beside += [f"{len(kept)} backup(s)"] if kept else []
-    hint = "`annot restore FILE --replace` brings the study back from a backup"
+    beside += [counted(len(kept), "backup")] if kept else []
+    hint = "`annot restore FILE --replace` restores the study from a backup"
     if kept:
         day = datetime.fromtimestamp(kept[-1].stat().st_mtime, UTC)
-        newest = f"the newest backup, of {day:%Y-%m-%d %H:%M} UTC"
-        name = kept[-1].relative_to(ws.root)
-        whole = is_whole(kept[-1])
-        hint = f"`annot restore {name}{' --replace' if whole else ''}` brings back "
-        hint += f"the study from {newest}" if whole else f"the database from {newest}; then `annot push`, `annot pull`"
-    return MissingInput(f"{path}: no database there, but {' and '.join(beside)} of a study", hint=hint)
+        name, whole = kept[-1].relative_to(ws.root), is_whole(kept[-1])
+        what = (" --replace`", "study", "") if whole else ("`", "database", "; then run `annot push` and `annot pull`")
+        hint = f"`annot restore {name}{what[0]} restores the {what[1]} from the newest backup, "
+        hint += f"made on {day:%Y-%m-%d %H:%M} UTC{what[2]}"
+    return MissingInput(f"{path}: found {' and '.join(beside)} of a study, but no database", hint=hint)
 
 
 def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
@@ -279,15 +280,15 @@ def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
     if not absent:
         return None
     return MissingInput(
-        f"{place}: holds a study whose {' and '.join(absent)} are not in this folder ({ws.root.resolve()})",
-        hint="work in the study's own folder, or share it with everyone who leads the study, on a network drive say: "
+        f"{place}: its study has {' and '.join(absent)}, but this folder does not ({ws.root.resolve()})",
+        hint="work in the study's own folder, or share that folder among the leads, for example on a network drive: "
         f"the database does not hold {SHARED}",
     )
 
 
 def _known(store: Store) -> Iterator[tuple[str, bool]]:
-    """Whether the database tells of a corpus, and of pools that were drawn from it."""
-    labels, pools = table(FacetLabelsRow), table(PoolRow)
+    """Whether the database knows a corpus, and pools that were drawn from it."""
+    labels, pools = FACET_LABELS_TABLE, POOL_TABLE
     with store.read() as session:
         for name, statement in (
             ("corpus", select(labels.c.paper_id)),

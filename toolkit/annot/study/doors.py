@@ -36,7 +36,7 @@ def check_door(root: Path, address: str, *, asked_by: str) -> None:
     """
     shown = without_password(address)
     if not shown.isprintable():
-        raise InputError(f"{asked_by}: the address {shown!r} cannot be printed, expected letters and signs")
+        raise InputError(f"{asked_by}: the address {shown!r} has characters that cannot be printed")
     named = os.environ.get(VARIABLE, "")
     if shown in (named, *named.split()):
         with suppress(OSError):
@@ -92,7 +92,7 @@ def check_links(root: Path) -> None:
         raise InputError(
             f"{len(found)} link(s) in the study, expected files",
             faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in found],
-            hint="put a copy in the place of each; only corpus/ and weights/ may hold links",
+            hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )
     kept = root / KEPT_BESIDE
     beside = [kept, *kept.glob("*"), *kept.glob("studios/*"), *kept.glob("studios/*/*")]

@@ -196,7 +196,7 @@ def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MissingInput(f"{path}: not there yet", hint=hint) from None
+        raise MissingInput(f"{path}: missing", hint=hint) from None
     except ValueError as error:
         raise InputError(f"{path}: not a manifest: {error}", hint=hint) from None
     if not isinstance(record, dict):

@@ -57,7 +57,7 @@ class Settings(sections.Section):
                 if label not in self.labels.names:
                     raise ValueError(f"facets.{facet}: unknown label {label!r}; {near(label, self.labels.names)}")
                 if label in owner:
-                    raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
+                    raise ValueError(f"facets.{facet}: label {label!r} already belongs to {owner[label]!r}")
                 owner[label] = facet
         if self.evaluation.relevant_from >= len(self.scale.names):
             raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")

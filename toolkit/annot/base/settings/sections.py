@@ -125,7 +125,7 @@ class LabelSettings(Section):
         for position, name in enumerate(names):
             for other in names[:position] + names[position + 1 :]:
                 if name.lower().endswith(other.lower()):
-                    raise ValueError(f"label {name!r} is or ends with label {other!r}: the screen confuses the two")
+                    raise ValueError(f"label {name!r} is or ends with label {other!r}: the screen would confuse them")
         return names
 
 
@@ -158,7 +158,7 @@ class QuerySettings(Section):
     @classmethod
     def _types_differ(cls, types: tuple[str, ...]) -> tuple[str, ...]:
         if len({name.lower() for name in types}) != len(types):
-            raise ValueError("two types have the same name, but for capitals")
+            raise ValueError("two types differ only in capitals")
         return types
 
 
@@ -183,7 +183,7 @@ def _at_least_one_or(word: str) -> PlainValidator:
     def check(value: object) -> object:
         if value == word or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
             return value
-        raise ValueError(f"expected a whole number from 1 on, or {word!r}")
+        raise ValueError(f"expected a whole number of at least 1, or {word!r}")
 
     return PlainValidator(check)
 
@@ -331,7 +331,7 @@ class StoreSettings(Section):
     @classmethod
     def _names_a_file(cls, database: str) -> str:
         if "://" not in database and PurePath(database).name in ("", ".."):
-            raise ValueError("names no file; expected one such as annot.db, or a PostgreSQL URL")
+            raise ValueError("does not name a file; expected one such as annot.db, or a PostgreSQL URL")
         return database
 
 

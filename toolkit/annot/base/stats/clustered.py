@@ -235,7 +235,7 @@ def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefi
 
 def the_same(unit: str) -> Undefined:
     """Why there is no interval of a figure that no unit changes."""
-    return Undefined(f"it is the same whichever {unit} is left out, which says nothing of other {plural(unit)}")
+    return Undefined(f"it is the same whichever {unit} is left out, which says nothing about other {plural(unit)}")
 
 
 def plural(unit: str) -> str:

@@ -213,4 +213,6 @@ def _uncompressed(model: bytes, name: str) -> bytes:
     try:
         return lzma.decompress(model, format=lzma.FORMAT_XZ)
     except lzma.LZMAError as error:
-        raise InputError(f"{name}: the model file is damaged: {error}", hint="rebuild it") from None
+        raise InputError(
+            f"{name}: the model file is damaged: {error}", hint="use another copy of it, or train it again"
+        ) from None

@@ -111,7 +111,7 @@ def _line(file: IO[bytes], path: str, place: int) -> bytes:
     if len(line) > LONGEST_LINE:
         raise InputError(
             f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record a line",
-            hint="is it of another format?",
+            hint="is the file in another format?",
         )
     return line
 

@@ -154,7 +154,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         lines = io.StringIO(text, newline=None)
         for paper in read_papers(lines, name=faults.name, changed=in_papers, **rules):
             if paper.paper_id in by_id:
-                faults.add(f"paper {paper.paper_id} is there twice")
+                faults.add(f"paper {paper.paper_id} is listed twice")
             by_id[paper.paper_id] = paper
         return by_id
 
@@ -179,7 +179,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
 
 def _unrepeated(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is listed twice")
     return names
 
 
@@ -295,7 +295,7 @@ def _read_paper_types(text: str, faults: Faults) -> dict[str, str]:
             continue
         query_id = f"{unguarded(row['pid'])}-{unguarded(row['facet'])}"
         if query_id in types:
-            faults.add(f"query {query_id} is there twice", line=rows.line_num)
+            faults.add(f"query {query_id} is listed twice", line=rows.line_num)
         types[query_id] = unguarded(row["paper type"])
     return types
 
@@ -312,7 +312,7 @@ def _parsed(adapter: TypeAdapter[T], text: str, faults: Faults) -> T | None:
     def unrepeated(members: list[tuple[str, Any]]) -> dict[str, Any]:
         for name, count in Counter(name for name, _ in members).items():
             if count > 1:
-                faults.add(f"{name!r} is there twice in one object")
+                faults.add(f"{name!r} is listed twice in one object")
         return dict(members)
 
     try:

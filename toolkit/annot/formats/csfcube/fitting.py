@@ -127,7 +127,15 @@ def read_release(
             for query_id, pair in rated
             for assessor, grade in pair.ratings.items()
         ),
-        decisions=tuple(_decision(query_id, pair) for query_id, pair in rated),
+        decisions=tuple(
+            Decision(
+                query_id,
+                pair.doc_id,
+                pair.grade,
+                "agreed" if {*pair.ratings.values()} == {pair.grade} else "adjudicated",
+            )
+            for query_id, pair in rated
+        ),
         splits=splits,
         runs=runs,
         changed=tuple(read.changed[paper_id] for paper_id in papers if paper_id in read.changed),
@@ -238,11 +246,6 @@ def _queries(
             faults.add(f"query {paper_id} has no sentence of its facet {facet}", place=read.papers_from)
         queries.append(Query(query_id, paper_id, facet, sentences, (read.paper_types or {}).get(query_id) or None))
     return tuple(queries)
-
-
-def _decision(query_id: str, pair: RatedPair) -> Decision:
-    agreed = set(pair.ratings.values()) == {pair.grade}
-    return Decision(query_id, pair.doc_id, pair.grade, "agreed" if agreed else "adjudicated")
 
 
 def _fitted_pools(

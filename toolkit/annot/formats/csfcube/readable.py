@@ -102,11 +102,11 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
                 faults.add(f"paper {doc_id}: {fault}", line=block[0][0])
         if position:
             if doc_id in pairs:
-                faults.add(f"candidate {doc_id} is there twice", line=block[0][0])
+                faults.add(f"candidate {doc_id} is listed twice", line=block[0][0])
             pairs[doc_id] = _pair(found, block, faults)
             sources[doc_id] = tuple(found["sources"].split(" - "))
     if not blocks:
-        faults.add("no paper in it")
+        faults.add("found no paper")
     if len(faults.found) > before:
         return None
     return ReadableFile(papers[0], {one.paper_id: one for one in reversed(papers)}, pairs, sources)

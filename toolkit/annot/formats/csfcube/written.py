@@ -76,12 +76,12 @@ def misfits(material: Material) -> tuple[str, ...]:
     grades = [(judgement.query_id, judgement.grade) for judgement in material.judgements]
     grades += [(decision.query_id, decision.grade) for decision in material.decisions]
     found = [
-        f"query {query_id}: grade {grade}, the format has 0 to {HIGHEST_GRADE}"
+        f"query {query_id}: grade {grade}, expected 0 to {HIGHEST_GRADE}"
         for query_id, grade in grades
         if grade is not None and not 0 <= grade <= HIGHEST_GRADE
     ]
     found += [
-        f"facet {facet!r}: no '-', '_', '/' or white space fits"
+        f"facet {facet!r}: expected a name without '-', '_', '/' and white space"
         for facet in sorted({query.facet for query in material.queries})
         if not _FACET.fullmatch(facet)
     ]
@@ -101,9 +101,9 @@ def misfits(material: Material) -> tuple[str, ...]:
         if not decided[query.query_id]:
             found.append(f"{name}: no pair is settled")
         elif len(team) != 2:
-            found.append(f"{name}: {len(team)} assessor(s), the format has two a query")
+            found.append(f"{name}: {len(team)} assessor(s), expected two per query")
         found += [
-            f"{name}: assessor {assessor!r}, the format has names that begin with 'a'"
+            f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
             for assessor in sorted(team)
             if not _ASSESSOR.fullmatch(assessor)
         ]

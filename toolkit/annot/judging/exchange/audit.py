@@ -51,17 +51,17 @@ class Audit:
     """What was looked at, and what was found."""
 
     judgements_sha256: str
-    """Of `exports/judgements.jsonl`, so that what is said of other judgements is told as such."""
+    """The hash of `exports/judgements.jsonl`, so that a check of other judgements is recognised."""
     projects: int
     tasks: int
     answers: int
     findings: tuple[AuditFinding, ...]
     fast: dict[str, int]
-    """By person, the answers that were given faster than anybody reads."""
+    """By person, the answers that were given faster than anyone can read."""
 
 
 def audit(ws: Workspace, *, advance: Advance) -> Audit:
-    """Look at every project of people who judge, settle, train or take part in the sub-study, on every server.
+    """Check every project of every round, on every server.
 
     Writes `exports/audit.json`; nothing else is changed.
     """
@@ -82,7 +82,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
             if others := sorted({project.version for project in here} - {version}):
                 here_is = f"{names[0]}: their" if isolated(ws) else "the"
-                what = f"{here_is} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
+                what = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
                 findings.append(AuditFinding("version", what, len(others), VERSION.do.format(push="annot push")))
             accounts = accounts_at(store, here)
             if isolated(ws):
@@ -96,7 +96,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 if audited is None:
                     what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
-                        what += f"; {lost} answer(s) on record are no longer on the server"
+                        what += f"; {counted(lost, 'answer')} on record went with it"
                     do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(AuditFinding("project gone", what, 1, do))
                     continue
@@ -114,8 +114,8 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
     kind = NOT_LOOKED_AT
     findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
-    counted = {person: len(own) for person, own in sorted(fast.items()) if own}
-    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), counted)
+    often = {person: len(own) for person, own in sorted(fast.items()) if own}
+    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), often)
     write_file(ws.exports / AUDIT_FILE, as_text(found))
     return found
 
@@ -156,7 +156,7 @@ def _of_guidelines(store: Store, project: Project, audited: Audited) -> Iterator
     ):
         if found:
             pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
-            yield AuditFinding(name, f"{audited.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
+            yield AuditFinding(name, kind.of(audited.person, len(pairs)), len(pairs), kind.do, pairs)
 
 
 def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:
@@ -174,15 +174,14 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
 def described(found: Audit) -> str:
     """What was looked at and found, in words."""
     tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
-    lines = [f"{counted(found.projects, 'project')}, {tasks} and {answers} looked at"]
+    lines = [f"checked: {counted(found.projects, 'project')}, {tasks} and {answers}"]
     if found.fast:
         each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
-        kind, least = TOO_FAST, FAST_ANSWERS
-        total = sum(found.fast.values())
-        lines.append(f"{total} {kind.what} ({each}); from {least} of one person on that is a finding")
+        total = counted(sum(found.fast.values()), TOO_FAST.noun)
+        lines.append(f"{total} {TOO_FAST.what} ({each}); {FAST_ANSWERS} or more by one person are reported below")
     for one in found.findings:
         lines += (str(one), f"    to do: {one.do}")
-    return "\n".join(lines if found.findings else [*lines, "nothing found"])
+    return "\n".join(lines if found.findings else [*lines, "no problems found"])
 
 
 Lines = Mapping[tuple[Asked, str], Line[Any]]

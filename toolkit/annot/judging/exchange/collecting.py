@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
+from annot.base.templating import counted
 from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
@@ -70,7 +71,7 @@ class Collected(NamedTuple):
         """Why answers do not count, each reason with how often. what: what an answer is called."""
         reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.flags)
         person = self.project.assessor
-        return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
+        return [f"{person}: {counted(count, what)} not counted: {reason}" for reason, count in sorted(reasons.items())]
 
 
 class Seen(NamedTuple):
@@ -276,13 +277,13 @@ def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone:
     person = project.assessor
     push = f"`{PARTS[project.round].push}`"
     if not accounts:
-        yield f"{person}: the server has no account of this person, so no new answer can be attributed"
+        yield f"{person}: the server has no account for this person, so new answers cannot be attributed"
     if why_all == PROJECT_GONE:
-        yield f"{person}: the project is gone from the server; {push} makes it again, with its open tasks"
+        yield f"{person}: the project is missing from the server; {push} creates it again with its open tasks"
     elif gone:
-        yield f"{person}: {gone} task(s) are gone from the server; {push} sends those without an answer again"
+        yield f"{person}: {counted(gone, 'task')} missing from the server; {push} sends those without an answer again"
     if strangers > 0:
-        yield f"{person}: ignored {strangers} task(s) that do not belong to this study"
+        yield f"{person}: ignored {counted(strangers, 'task')} from outside this study"
 
 
 def with_set_back(store: Store, collected: Collected) -> Collected:
@@ -296,8 +297,8 @@ def with_set_back(store: Store, collected: Collected) -> Collected:
         missing._replace(why=FORGOTTEN) if missing.why == ANNOTATION_GONE else missing for missing in collected.gone
     )
     told = (
-        f"{collected.project.assessor}: the server was set back to an earlier state; {collected.again} answer(s) on "
-        "record were given again since, and those given last count; both stay on record"
+        f"{collected.project.assessor}: the server was set back to an earlier state; "
+        f"{counted(collected.again, 'answer')} given again since. The later ones count, and both stay on record"
     )
     return collected._replace(gone=gone, notes=(*collected.notes, told))
 

@@ -1,7 +1,7 @@
-"""What a server shows that a blind study does not: kinds of findings, and what of a project is one.
+"""Signs on a server that a study was not judged blind: the kinds of problems, and those of one project.
 
 Pure functions over what was read from the server and what is on record. Each finding names a person by pseudonym, says
-how many and which, and what the lead can do; none says that somebody cheated.
+how many and which, and what the lead can do; none accuses anyone of cheating.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.base.records import Asked
+from annot.base.templating import counted
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 
@@ -27,60 +28,69 @@ class Kind(NamedTuple):
     """A kind of finding."""
 
     what: str
-    """In words, behind a number where it is of tasks or answers."""
     do: str
     """What the lead can do. `{push}` is the command that sends the tasks of the project."""
+    noun: str = ""
+    """What is counted, in the singular."""
+
+    def of(self, person: str, count: int, more: str = "") -> str:
+        """The problem in words. more: what follows."""
+        return f"{person}: {counted(count, self.noun)} {self.what}{more}"
 
 
 ANSWERS: dict[str, Kind] = {
-    "other account": Kind("answer(s) by another account", "none of them counts; ask, then delete them in Label Studio"),
-    "edited by another": Kind(
-        "answer(s) last changed by another account than their author's", "the author's own answer counts; ask both"
+    "other account": Kind(
+        "by another account", "these answers do not count; ask, then delete them in Label Studio", "answer"
     ),
-    "answered twice": Kind("task(s) with more than one answer", "the person's latest counts; ask why there are more"),
+    "edited by another": Kind(
+        "last changed by an account other than the author's", "the author's own answer counts; ask both", "answer"
+    ),
+    "answered twice": Kind("with more than one answer", "the person's latest counts; ask why there are more", "task"),
     "answer gone": Kind(
-        "answer(s) on record are gone from the server", "they count on; the command that pulls lets you decide"
+        "on record but missing from the server", "they still count; the next pull asks you to decide", "answer"
     ),
     "after adjudication": Kind(
-        "answer(s) given or changed after their pair was settled", "look at the pairs with `annot trace`"
+        "given or changed after the pair was settled", "look at the pairs with `annot trace`", "answer"
     ),
 }
 """What the answers to a task may show."""
 BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
-"""Of these the person is named whose account it was: where an annotation has it."""
+"""The field of an annotation that holds the account; these findings name its owner."""
 TASKS: dict[str, Kind] = {
     "task changed": Kind(
-        "task(s) show what was never sent",
-        "ask who has changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
+        "showing content that was never sent",
+        "ask who changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
+        "task",
     ),
-    "task twice": Kind("task(s) are there twice", "in Label Studio, delete {which}"),
+    "task twice": Kind("present twice", "in Label Studio, delete {which}", "task"),
     "task gone": Kind(
-        "task(s) are gone from the server",
-        "`{push}` sends those without an answer again; who deleted them, Label Studio's free edition does not tell",
+        "missing from the server",
+        "`{push}` sends those without an answer again; Label Studio's free edition does not record who deleted them",
+        "task",
     ),
 }
-STRANGE_TASKS = Kind("task(s) that this study did not send", "delete them in Label Studio")
-PROJECT_CHANGED = Kind("changed on the server by hand", "`{push}` sets it back")
+STRANGE_TASKS = Kind("not sent by this study", "delete them in Label Studio", "task")
+PROJECT_CHANGED = Kind("changed on the server by hand", "`{push}` changes it back")
 SET_BACK = Kind(
-    "was changed on the server by hand, and a push has set it back",
-    "ask who changed it; answers that were given before that day may follow what stood there",
+    "was changed on the server by hand, and a push has changed it back",
+    "ask who changed it; answers given before that day may follow the changed version",
 )
 PROJECT_GONE = Kind(
-    "their project is gone from the server",
-    "`{push}` makes it again, with its open tasks; what was answered counts on, and the command that pulls lets you "
-    "decide; who deleted it, Label Studio's free edition does not tell",
+    "their project is missing from the server",
+    "`{push}` creates it again with its open tasks; answers still count, and the next pull asks you to decide; "
+    "Label Studio's free edition does not record who deleted it",
 )
-TOO_FAST = Kind(f"answer(s) given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person")
+TOO_FAST = Kind(f"given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person", "answer")
 VERSION = Kind("", "look at a task of each screen, then run `{push}`")
-STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and renew the invitation link under Organization")
-STRANGE_PROJECT = Kind("on their server", "delete it there, once its answers are pulled")
+STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and reset the invitation link under Organization")
+STRANGE_PROJECT = Kind("on their server", "pull its answers, then delete it there", "project")
 UNKNOWN_GUIDELINES = Kind(
-    "answer(s) by guidelines that are not on record", "look at the pairs with `annot trace`, and ask who changed them"
+    "by guidelines that are not on record", "look at the pairs with `annot trace`, and ask who changed them", "answer"
 )
 EARLIER_GUIDELINES = Kind(
-    "open task(s) with earlier guidelines than were sent last", "`annot push` puts the present ones beside them"
+    "with older guidelines than were sent last", "`annot push` shows the current ones beside them", "open task"
 )
-NOT_LOOKED_AT = Kind("their server could not be asked", "run `annot check server` again when it answers")
+NOT_LOOKED_AT = Kind("their server could not be reached", "run `annot check server` again when it answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +122,9 @@ def of_accounts(
     for address, number in sorted(there.items(), key=lambda one: one[1]):
         if number not in own:
             # An address is an identity: the finding goes into a file.
-            whose = f"an account of {people[address]}" if address in people else f"account {number} of nobody known"
+            whose = (
+                f"an account of {people[address]}" if address in people else f"account {number} of an unknown person"
+            )
             yield AuditFinding("strange account", f"{person}: {whose} {STRANGE_ACCOUNT.what}", 1, STRANGE_ACCOUNT.do)
 
 
@@ -120,7 +132,7 @@ def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
     """Projects of others on a person's own server. markers: those of all projects of this program there."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
-        what = f"{person}: {count} project(s) of {name} {STRANGE_PROJECT.what}"
+        what = f"{person}: {counted(count, 'project')} of {name} {STRANGE_PROJECT.what}"
         yield AuditFinding("strange project", what, count, STRANGE_PROJECT.do)
 
 
@@ -170,9 +182,7 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
         copies[task.key].append(task)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
     if strangers:
-        yield AuditFinding(
-            "strange tasks", f"{audited.person}: {strangers} {STRANGE_TASKS.what}", strangers, STRANGE_TASKS.do
-        )
+        yield AuditFinding("strange tasks", STRANGE_TASKS.of(audited.person, strangers), strangers, STRANGE_TASKS.do)
     yield from _told("task changed", TASKS["task changed"], audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.own and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
@@ -207,8 +217,8 @@ def of_fast(person: str, fast: Mapping[tuple[str, str], str]) -> Iterator[AuditF
     """One person's answers of `fast_answers`, in all their projects, where they are more than a slip."""
     if len(fast) >= FAST_ANSWERS:
         pairs = tuple(sorted(map(" ".join, fast)))
-        what = f"{person}: {len(fast)} {TOO_FAST.what}"
-        yield AuditFinding("too fast", what, len(fast), TOO_FAST.do, pairs, max(fast.values()) or None)
+        what, last = TOO_FAST.of(person, len(fast)), max(fast.values()) or None
+        yield AuditFinding("too fast", what, len(fast), TOO_FAST.do, pairs, last)
 
 
 def _given(task: PulledTask) -> list[Payload]:
@@ -221,7 +231,7 @@ def _which(copies: Sequence[PulledTask]) -> str:
     answered = [task for task in in_order if _given(task)]
     if len(answered) > 1:
         numbers = " and ".join(str(task.task_id) for task in answered)
-        return f"one of {numbers}, which both have an answer, once the person has said which holds (the latest counts)"
+        return f"one of {numbers}, once the person has said which answer is right (the latest counts)"
     stays = (answered or in_order)[0]
     others = ", ".join(str(task.task_id) for task in in_order if task is not stays)
     return f"task {others} (task {stays.task_id} has the answer)" if answered else f"task {others} (none has an answer)"
@@ -266,7 +276,7 @@ def _others(kind: str, audited: Audited) -> str:
         for annotation in _given(task)
         if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
-    whose = {audited.people.get(one or 0, f"account {one}" if one else "an account that is gone") for one in accounts}
+    whose = {audited.people.get(one or 0, f"account {one}" if one else "a deleted account") for one in accounts}
     return f" (by {', '.join(sorted(whose))})"
 
 
@@ -282,6 +292,6 @@ def _told(
     pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in known))
     if pairs:
         whose = _others(kind, audited) if kind in BY_OTHERS else ""
-        what = f"{audited.person}: {len(pairs)} {of_kind.what}{whose}"
+        what = of_kind.of(audited.person, len(pairs), whose)
         do = of_kind.do.format(push=audited.push, which=which)
         yield AuditFinding(kind, what, len(pairs), do, pairs, max(known.values()) or None)

@@ -92,10 +92,10 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
                     groups[group].append(value)
             if follows(groups.values()):
                 raise LeakError(
-                    f"the order of the tasks of {outgoing.assessor} tells {what}; nothing was sent",
+                    f"the order of the tasks of {outgoing.assessor} reveals {what}; nothing was sent",
                     hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
                     if part.stored == "judge"
-                    else "set another seed in annot.toml, and draw again",
+                    else "set another seed in annot.toml and draw again",
                 )
             check_predictions(outgoing.label_config, tasks)
 
@@ -121,7 +121,11 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
         for word in named_in(text, words)
     ]
     if faults:
-        raise LeakError("the project would tell; nothing was sent", faults=faults, hint="change [collection]")
+        raise LeakError(
+            "a project would show private words; nothing was sent",
+            faults=faults,
+            hint="change [collection] in annot.toml",
+        )
 
 
 def _not_to_be_known(
@@ -137,7 +141,7 @@ def _not_to_be_known(
             (query_id, doc_id): (query_id, place)
             for query_id, docs in drawn.items()
             for place, doc_id in enumerate(docs)
-        }, "in which order the pool was drawn"
+        }, "the order in which the pool was drawn"
     if part.stored == "train":
         facets = {query.query_id: query.facet for query in read_queries(session)}
         return {one.pair: (facets[one.query_id], one.grade) for one in trials.read_gold(session)}, "the gold grades"

@@ -12,6 +12,7 @@ from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
 from annot.base.records import OLDER, Advance, Judgement
+from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
 from annot.judging.exchange.servers import (
@@ -86,10 +87,10 @@ class Pulled:
         pushes = sorted({one.push for one in self.lost})
         push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
-            f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
+            f"{counted(len(self.lost), 'answer')} changed or missing on the server; what is on record still counts",
             faults=list(_told(self.lost)),
-            hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot answers restore --all`; {push} what is missing and unanswered",
+            hint=f"to withdraw them: `{command} --accept-deletions`; to keep them for good: "
+            f"`annot answers restore --all`; {push} missing tasks without an answer again",
         )
         if unreachable is None:
             return lost
@@ -225,11 +226,12 @@ def sourced(record: R, reading: Reading, project: Project, *, source: str) -> So
 def _stands(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     person = collected.project.assessor
     if collected.edited:
-        yield f"{person}: {collected.edited} answer(s) were changed by somebody else; the person's own answers count"
+        edited = counted(collected.edited, "answer")
+        yield f"{person}: {edited} changed by another account; the person's own answers count"
     if older:
-        yield f"{person}: the server holds {older} answer(s) in an earlier state; those on record count"
+        yield f"{person}: the server has an earlier state of {counted(older, 'answer')}; those on record count"
     if withdrawn:
-        yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot answers list` lists them"
+        yield f"{person}: {counted(len(withdrawn), 'answer')} withdrawn; `annot answers list` lists them"
 
 
 def _told(lost: Iterable[Lost]) -> Iterable[str]:
@@ -242,4 +244,4 @@ def _told(lost: Iterable[Lost]) -> Iterable[str]:
         answers = list(members)
         pairs = ", ".join(f"{one.query_id} {one.doc_id}" for one in answers[:SHOWN_PAIRS])
         more = ", ..." if len(answers) > SHOWN_PAIRS else ""
-        yield f"{person}: {len(answers)} answer(s), {why}: {pairs}{more}"
+        yield f"{person}: {counted(len(answers), 'answer')}, {why}: {pairs}{more}"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from annot.base.errors import FindingError
 from annot.base.records import Advance, Asked, Judgement
+from annot.base.templating import counted
 from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project
@@ -38,7 +39,7 @@ class SentProject:
     """Tasks that were there already."""
     sent: int
     withdrawn: int
-    """Tasks nobody had answered that are gone, because what they showed or asked for no longer holds."""
+    """Unanswered tasks that were deleted because their content was out of date."""
     known: int
     """Tasks that are not on the server and are not sent, because their answers are on record and count."""
     address: str
@@ -58,7 +59,7 @@ class Pushed:
     unreachable: tuple[Unreachable, ...] = ()
 
     def finding(self, command: str) -> FindingError | None:
-        """What ends the command where somebody's server could not be asked."""
+        """What ends the command if a server could not be reached."""
         return unreachable_finding(self.unreachable, command)
 
 
@@ -101,7 +102,9 @@ def send_outgoing(
 
     unreachable = on_servers(ws, store, [one.assessor for one in outgoing], send)
     if waiting and not rows and not unreachable:
-        raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
+        raise FindingError(
+            f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
+        )
     later = tuple(f"{fault}, then run `{part.push}` again" for fault in waiting)
     return Pushed(tuple(rows), (*later, *notes, *unreachable_notes(unreachable)), unreachable)
 
@@ -183,9 +186,9 @@ def _send(
         counts = (planned, planned - new - delivery.spared, new, withdrawn, delivery.spared)
         notes = []
         if delivery.spared:
-            notes.append(f"{person}: {delivery.spared} task(s) are not sent again: their answers are on record")
+            notes.append(f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record")
         if delivery.removed:
-            notes.append(f"{person}: {delivery.removed} of them stood there unanswered and are deleted")
+            notes.append(f"{person}: {delivery.removed} of them had no answer on the server and were deleted")
         address = gateway.labelling_url(remote_id)
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *brought.notes(person)]
 
@@ -212,10 +215,10 @@ def accounts_on(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[d
     for name in names:
         address = accounts.get(name)
         if address is None:
-            faults.append(f"{name}: has no account; give one with `annot assessor add {name} --account EMAIL`")
+            faults.append(f"{name}: has no account on record; add it with `annot assessor add {name} --account EMAIL`")
         elif address.lower() not in by_address:
             faults.append(
-                f"{name}: the server has no such account; let them sign up, with the letter of `annot invite {name}`"
+                f"{name}: has not signed up on the server yet; `annot invite {name}` writes a letter that says how"
             )
         else:
             found[name] = by_address[address.lower()]

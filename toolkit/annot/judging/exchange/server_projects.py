@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from annot.base.errors import StudioError
+from annot.base.templating import counted
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
 from annot.store import projects
@@ -40,9 +41,9 @@ def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str
         strangers = [task.key for task in gateway.tasks_of(marked.project_id) if task.key not in own]
         if strangers:
             raise StudioError(
-                f"project {marked.project_id} on {gateway.url} carries this collection's name and {len(strangers)} "
-                "task(s) that are not in its plan",
-                hint="another study has that name: change collection.name in annot.toml, or delete that project",
+                f"project {marked.project_id} on {gateway.url} carries this collection's name and "
+                f"{counted(len(strangers), 'task')} from outside its plan",
+                hint="another study has the same name: change collection.name in annot.toml, or delete that project",
             )
     return marked
 
@@ -66,10 +67,10 @@ class Duplicates(NamedTuple):
 
     def notes(self, assessor: str) -> list[str]:
         """What a person should know of them."""
-        removed = [f"{assessor}: removed {self.removed} empty project(s) that the server had made twice"]
+        removed = [f"{assessor}: removed {counted(self.removed, 'empty project')} that the server had created twice"]
         return (removed if self.removed else []) + [
-            f"{assessor}: project {one.project_id}, a duplicate with {one.tasks} task(s), is never read: look, and "
-            "delete it"
+            f"{assessor}: project {one.project_id} is a duplicate with {counted(one.tasks, 'task')} and "
+            "is never read: look at it, then delete it"
             for one in self.left
         ]
 
@@ -98,7 +99,7 @@ class BroughtProject(NamedTuple):
     def notes(self, assessor: str) -> list[str]:
         """What a person should know of it."""
         found = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
-        what = f"changed on the server by hand, and set back now: {found}; `annot check server` keeps it on record"
+        what = f"changed on the server by hand, and changed back now: {found}; see `annot check server`"
         return [*([f"{assessor}: {what}"] if found else []), *self.duplicates.notes(assessor)]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
+from annot.base.templating import counted
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
@@ -30,7 +31,8 @@ from annot.study.workspace import Workspace
 
 SECRET_BYTES = 32
 HINT = (
-    "`annot studio up --per-assessor` starts one here, `annot assessor change {person} --server ADDRESS` names another"
+    "start one here with `annot studio up --per-assessor`, or name one with "
+    "`annot assessor change {person} --server ADDRESS`"
 )
 
 
@@ -116,8 +118,11 @@ def place_of(ws: Workspace, person: str | None) -> Place:
     if running is not None:
         return Place(running.url, server.credentials(folder).token, here=True)
     if person is None:
-        raise StudioError("no Label Studio is named or runs here", hint="`annot studio up`, or set LABEL_STUDIO_URL")
-    what = "the server of {person} does not run" if folder.is_dir() else "no server of {person} is known here"
+        raise StudioError(
+            "no Label Studio is running here, and no address of one is set",
+            hint="`annot studio up`, or set LABEL_STUDIO_URL",
+        )
+    what = "the server of {person} is not running" if folder.is_dir() else "no server is known for {person}"
     raise StudioError(what.format(person=person), hint=HINT.format(person=person))
 
 
@@ -135,9 +140,9 @@ def people_at(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
     owners = owners_of(ws, url, everyone)
     if not owners:
         raise InputError(
-            f"{url} is the server of nobody in this study, where each person has their own",
-            hint="leave out --url and LABEL_STUDIO_URL to go to each person's; `annot assessor change NAME --server "
-            "ADDRESS` names one",
+            f"{url} is not the server of anyone in this study, in which each person has their own",
+            hint="leave out --url and LABEL_STUDIO_URL, or set the right one with `annot assessor change NAME --server "
+            "ADDRESS`",
         )
     return [person for person in owners if person in names]
 
@@ -169,7 +174,9 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     else:
         place = Place(ws.studio_url, ws.studio_token or "", here=False)
     if not place.token:
-        raise StudioError(f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to one of your account there")
+        raise StudioError(
+            f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to a token of your account on that server"
+        )
     with Gateway(place.url, place.token, keys=partial(task_keys, ws)) as gateway:
         gateway.whoami()
         yield gateway
@@ -203,7 +210,7 @@ def on_servers(
             )
     waited_for = [one for one in unreachable if not one.left]
     if waited_for and len(unreachable) == len(asked):
-        raise StudioError(f"none of {len(asked)} server(s) could be asked", faults=_told(waited_for))
+        raise StudioError(f"{counted(len(asked), 'server')} to reach, and none could be", faults=_told(waited_for))
     return tuple(unreachable)
 
 
@@ -213,16 +220,16 @@ def unreachable_finding(unreachable: Sequence[Unreachable], command: str) -> Fin
     if not waited_for:
         return None
     return FindingError(
-        f"{len(waited_for)} server(s) could not be asked; the others were",
+        f"could not reach {counted(len(waited_for), 'server')}; the work on the others is done",
         faults=_told(waited_for),
-        hint=f"nothing is lost: run `{command}` again when they answer",
+        hint=f"nothing is lost: run `{command}` again later",
     )
 
 
 def unreachable_notes(unreachable: Sequence[Unreachable]) -> tuple[str, ...]:
     """The servers that nobody waits for."""
     return tuple(
-        f"{one.assessor} has left, and their server was not asked: {one.why}" for one in unreachable if one.left
+        f"{one.assessor} has left, and their server could not be reached: {one.why}" for one in unreachable if one.left
     )
 
 

@@ -12,6 +12,7 @@ from operator import attrgetter
 import numpy as np
 
 from annot.base.records import Asked, Assignment, Query
+from annot.base.templating import counted
 
 Pair = tuple[str, str]
 
@@ -73,7 +74,8 @@ def _of_pairs(
             members.setdefault(one.pair, []).append(one.assessor)
     for pair, names in sorted(members.items()):
         if per_pair is not None and len(names) != per_pair:
-            yield f"{' '.join(pair)}: {len(names)} assessor(s) ({', '.join(sorted(names))}), expected {per_pair}"
+            found = counted(len(names), "assessor")
+            yield f"{' '.join(pair)}: {found} ({', '.join(sorted(names))}), expected {per_pair}"
         if pair[0] in documents and pair[1] not in documents[pair[0]]:
             yield f"{' '.join(pair)}: planned, but not in the pool"
 
@@ -85,7 +87,7 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
     for name, found in sorted(positions.items()):
         wrong = next((at for at, place in enumerate(sorted(found), start=1) if at != place), None)
         if wrong is not None:
-            yield f"{name}: positions are not 1 to {len(found)}: {wrong} is missing or stands twice"
+            yield f"{name}: positions are not 1 to {len(found)}: {wrong} is missing or used twice"
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, Asked]]) -> Iterator[str]:
@@ -93,14 +95,14 @@ def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, Aske
     twice = Counter((one.assessor, one.asked) for one in plan)
     for one in sorted(plan, key=attrgetter("assessor", "position")):
         if twice[one.assessor, one.asked] > 1:
-            yield f"{one.query_id} {one.doc_id}: {one.assessor} has it twice"
+            yield f"{one.query_id} {one.doc_id}: assigned to {one.assessor} twice"
         if one.occasion == 1:
             continue
         first = firsts.get((one.assessor, one.pair))
         if first is None and (one.assessor, one.asked) not in answered:
-            yield f"{one.query_id} {one.doc_id}: a hidden repeat of {one.assessor}, who does not judge the pair"
+            yield f"{one.query_id} {one.doc_id}: a hidden repeat for {one.assessor}, who does not judge the pair"
         if first is not None and first > one.position:
-            yield f"{one.query_id} {one.doc_id}: {one.assessor} gets the hidden repeat before the pair"
+            yield f"{one.query_id} {one.doc_id}: the hidden repeat comes before the pair for {one.assessor}"
 
 
 def _of_people(
@@ -110,7 +112,7 @@ def _of_people(
         one.assessor for one in plan if one.assessor in left and (one.assessor, one.asked) not in answered
     )
     for name, count in sorted(still_open.items()):
-        yield f"{name}: has left, with {count} unanswered pair(s); `annot assessor leave {name}` hands them on"
+        yield f"{name}: has left, with {counted(count, 'unanswered pair')}; hand on with `annot assessor leave {name}`"
 
 
 def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
@@ -118,7 +120,7 @@ def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collect
     for pair, names in sorted(settling.items()):
         for name in sorted(names):
             if (pair, name) in assessors:
-                yield f"{' '.join(pair)}: {name} judges it and settles it"
+                yield f"{' '.join(pair)}: {name} both judges and settles it"
 
 
 def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:

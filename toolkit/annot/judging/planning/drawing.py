@@ -18,6 +18,7 @@ import numpy as np
 from annot.base.errors import InputError
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.seeding import generator
+from annot.base.templating import counted
 from annot.formats.json_lines import json_lines
 
 FEWEST_BETWEEN = 20
@@ -64,8 +65,8 @@ def draw_plan(
         not current or any((query_id, doc) not in have for query_id in missing for doc in missing[query_id])
     ):
         raise InputError(
-            f"{len(set(assessors))} assessor(s), expected at least {per_pair}",
-            hint="`annot assessor add` adds people",
+            f"{counted(len(set(assessors)), 'assessor')}, expected at least {per_pair}",
+            hint="add people with `annot assessor add`",
         )
     teams = _Teams(sorted(set(assessors)), queries, seed, shares or {})
     for (query_id, _doc_id), members in have.items():
@@ -203,17 +204,17 @@ def _check_current(
         if assignment.pair not in wanted
     ]
     faults += [
-        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is not an assessor any more"
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is no longer an assessor"
         for assignment in current
         if assignment.assessor not in assessors
     ]
     faults += [
-        f"{query_id} {doc_id}: the plan has {len(names)} assessor(s), expected {per_pair}"
+        f"{query_id} {doc_id}: the plan has {counted(len(names), 'assessor')}, expected {per_pair}"
         for (query_id, doc_id), names in _members(current).items()
         if len(names) > per_pair
     ]
     if faults:
-        raise InputError(f"the existing plan no longer fits: {len(faults)} fault(s)", faults=faults)
+        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults)
 
 
 def with_repeats(blocks: Sequence[Sequence[Asked]], rate: float, rng: np.random.Generator) -> list[Asked]:

@@ -53,14 +53,14 @@ class AdjudicationRound(Round):
         with store.read() as session:
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
-            raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+            raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         outgoing = outgoing_of(ws, store)
         return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing))
 
     def after_sending(self, pushed: Pushed) -> Pushed:
         """With a note on tasks that ended."""
         withdrawn = (
-            f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
+            f"{one.assessor}: {counted(one.withdrawn, 'unanswered task')} withdrawn: an assessor has changed a grade"
             for one in pushed.projects
             if one.withdrawn
         )
@@ -157,12 +157,12 @@ def _open(session: Session, outcome: Outcome) -> int:
 def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:
     """Which pairs wait, and for what."""
     if outcome.incomplete:
-        yield f"{len(outcome.incomplete)} pair(s) have fewer judgements than planned; they wait"
+        yield f"not sent yet, with fewer judgements than planned: {counted(len(outcome.incomplete), 'pair')}"
     given = {asked.pair for one in outgoing for asked in one.tasks}
     if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
         yield (
-            f"{len(waiting)} pair(s) that one could not judge wait for another adjudicator, and nobody is left: "
-            "`annot assessor add --adjudicator`, or set adjudication.cannot_judge"
+            f"waiting for another adjudicator, because one could not judge: {counted(len(waiting), 'pair')}; add one "
+            "with `annot assessor add --adjudicator`, or set adjudication.cannot_judge"
         )
     if not outcome.settlement.disputed:
         yield "nothing is in dispute"
@@ -171,10 +171,10 @@ def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:
 def _unexplained(outcome: Outcome) -> Iterator[str]:
     """A word for the lead where an adjudicator left out what the release publishes."""
     found = unexplained_of(outcome.adjudications, outcome.current)
-    missing = [(found.without_reason, "no reason"), (found.without_cause, "no word on why they differ")]
+    missing = [(found.without_reason, "no reason"), (found.without_cause, "no reason why the grades differ")]
     if told := " and ".join(f"{count} {what}" for count, what in missing if count):
         yield (
-            f"of {counted(found.pairs, 'pair')} overruled, or with grades {WIDE} or more apart, {told}; an adjudicator "
+            f"{counted(found.pairs, 'pair')} overruled, or with grades {WIDE} or more apart: {told}; an adjudicator "
             "can go back and add it"
         )
 

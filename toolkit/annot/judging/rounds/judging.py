@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Asked, Source
+from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
@@ -197,10 +198,10 @@ def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked
         for name, answered in sorted(late.items()):
             changed, returned = give_back(changed, assessor=name, answered=answered, per_pair=per_pair, bound=bound)
             if returned:
-                notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
+                notes.append(f"{name}: keeps {counted(len(returned), 'pair')} answered in the meantime")
             if others := len(answered) - len(returned):
                 notes.append(
-                    f"{name}: {others} task(s) were answered after others had begun; those of the others decide"
+                    f"{name}: {counted(others, 'task')} answered after others had begun; the others' answers count"
                 )
         if changed != plan:
             record_plan(ws, session, changed)
@@ -252,7 +253,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnT
         except StudioError as error:
             if project.assessor not in left:
                 raise
-            notes.append(f"{project.assessor}: what they have not answered could not be withdrawn: {error.message}")
+            notes.append(f"{project.assessor}: the unanswered tasks could not be withdrawn: {error.message}")
     return tuple(withdrawn), tuple(notes)
 
 

@@ -77,7 +77,9 @@ class LabelsRound(Round):
         """
         names = wishes.assessor
         if not names:
-            raise InputError("who corrects the labels: nobody is named", hint="`annot push labels --assessor NAME`")
+            raise InputError(
+                "a push of labels needs the people who correct them", hint="`annot push labels --assessor NAME`"
+            )
         papers, everyone = _material(ws, store)
         for name in names:
             check_name(name, everyone, what="assessor")
@@ -115,7 +117,7 @@ class LabelsRound(Round):
         own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.flags)]
         notes = [*collected.notes]
         if len(own) < len(given):
-            notes.append(f"{name}: {len(given) - len(own)} answer(s) of another account are not taken")
+            notes.append(f"{name}: ignored {counted(len(given) - len(own), 'answer')} by another account")
         latest = {}
         for one in sorted(own, key=lambda one: (one.changed_at or "", one.payload["id"])):
             latest[one.asked] = one.payload
@@ -124,7 +126,7 @@ class LabelsRound(Round):
             paper = papers[asked.query_id]
             last = made_at.get(paper.paper_id)
             if last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
-                notes.append(f"{paper.paper_id}: {name}'s correction is older than the one on record, which holds")
+                notes.append(f"{paper.paper_id}: kept the correction on record, which is newer than {name}'s")
             else:
                 corrections.append(correction_of(ws, paper, answer, queries, sent))
         if corrections and not wishes.dry_run:
@@ -158,12 +160,12 @@ def correction_of(
     labels, without = _corrected(before, answer, ws.settings.labels.names)
     changed = sum(one != other for one, other in zip(before, labels, strict=True))
     if changed and paper.paper_id in sent:
-        note = f"{paper.paper_id}: {counted(changed, 'correction')} not taken, since its queries had been sent already"
+        note = f"{paper.paper_id}: {counted(changed, 'correction')} ignored, because its queries had been sent"
         return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
     follow, notes = [], []
     if gone := [at for at in without if paper.sentences[at].strip()]:
         kept = ", ".join(f"sentence {at + 1} ({before[at]})" for at in gone)
-        what = f"the label of {counted(len(gone), 'sentence')} was taken away; the earlier one counts"
+        what = f"label removed from {counted(len(gone), 'sentence')}; the earlier one counts"
         notes.append(f"{paper.paper_id}: {what}: {kept}")
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:
@@ -176,7 +178,9 @@ def correction_of(
         if found:
             follow.append(replace(query, sentences=found))
         else:
-            notes.append(f"{query.query_id}: no sentence has its facet now; its sentences stay as they were")
+            notes.append(
+                f"{query.query_id}: no sentence has the label of its facet now; its sentences stay as they were"
+            )
     return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes), answer["updated_at"])
 
 
@@ -243,7 +247,9 @@ def _given(
     def look(gateway: Gateway, here: Sequence[str]) -> None:
         _, faults = accounts_on(store, gateway, [name for name in names if name in here])
         if faults:
-            raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+            raise InputError(
+                f"{counted(len(faults), 'person', 'people')} without access to {gateway.url}", faults=faults
+            )
         server = gateway.identity()
         with store.read() as session:
             known = [one for one in projects.read_projects(session, round="labels") if one.server == server]

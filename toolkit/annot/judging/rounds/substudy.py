@@ -10,6 +10,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked
+from annot.base.templating import counted
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
@@ -55,7 +56,7 @@ class SubstudyRound(Round):
         if view == "full":
             path = wishes.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
-                raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
+                raise MissingInput(f"{path}: not there", hint="this table lists the full text of each paper; " + HINT)
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         instructions = instructions_of(ws, material, screen=part.screen)
@@ -79,7 +80,8 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
-            f"{len(still_open)} pair(s) are not judged on the abstracts yet", hint=f"let {assessor} finish, then pull"
+            f"{counted(len(still_open), 'pair')} not judged on the abstracts yet",
+            hint=f"let {assessor} finish, then pull",
         )
 
 

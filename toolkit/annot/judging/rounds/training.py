@@ -11,6 +11,7 @@ from sqlmodel import Session
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
 from annot.base.records import Asked, Judgement
+from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
@@ -71,7 +72,9 @@ class TrainingRound(Round):
             mine = [pair for pair in given.get(name, {}) if pair in golden]
             free = [pair for pair in golden if pair in mine or pair not in planned.get(name, {})]
             if len(free) < len(golden):
-                notes.append(f"{name}: {len(golden) - len(free)} gold pair(s) left out, which the plan gives to {name}")
+                notes.append(
+                    f"{name}: left out {counted(len(golden) - len(free), 'gold pair')} that the plan gives to {name}"
+                )
             sequence = sequence_of(name, free, facet_of, mine, facets=list(ws.settings.facets), seed=ws.settings.seed)
             if sequence:
                 sequences[name] = sequence
@@ -104,8 +107,8 @@ class TrainingRound(Round):
                 trials.put_trial(session, f"{TRAIN}/{trained.assessor}", on_record(trained))
                 if trained.changed_too_late:
                     notes.append(
-                        f"{trained.assessor}: {trained.changed_too_late} answer(s) changed after the gold grade was "
-                        "shown; the earlier ones count"
+                        f"{trained.assessor}: {counted(trained.changed_too_late, 'answer')} changed after the gold "
+                        "grade was shown; the earlier ones count"
                     )
         return Afterwards(notes)
 

@@ -23,7 +23,7 @@ from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.coefficients import TITLES
-from annot.measuring.agreement.summaries import AgreementTable, Summary
+from annot.measuring.agreement.summaries import AgreementTable
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
@@ -139,7 +139,7 @@ def facts_of(
         overruled=sentence("agreement.overruled"),
         pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
-        agreement=list(_figures(agreement)),
+        agreement=[{**one, "value": str(one["value"])} for one in _figures(agreement)],
         agreement_without=without(_lacking(agreement)),
         interval_level=settings.agreement.level,
         splits=tuple(
@@ -257,7 +257,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
 
 def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
     """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
-    adjudication: its name as it is printed, and its value with the interval, or why there is none."""
+    adjudication: its name as it is printed, and its value with the interval."""
     for group, stage, summaries in summaries_of(table.groups):
         for name in (*table.headline, "ac2"):
             summary = summaries[name]
@@ -265,7 +265,7 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
                 "facet": group.name,
                 "stage": stage,
                 "coefficient": table.titles[name],
-                "value": _figure(summary, name),
+                "value": Number(summary.median, coefficient(name), (summary.intervals or {}).get("median")),
                 "n_queries": summary.n_queries,
                 "n_pairs": summary.n_pairs,
             }
@@ -273,18 +273,12 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
 
 def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
     """What each figure of `_figures` lacks, and why."""
-    for _, _, summaries in summaries_of(table.groups):
-        for name in (*table.headline, "ac2"):
-            median, interval = summaries[name].median, (summaries[name].intervals or {}).get("median")
-            if isinstance(median, Undefined):
-                yield "value", median
-            elif isinstance(interval, Undefined):
-                yield "interval", interval
-
-
-def _figure(summary: Summary, name: str) -> str:
-    """The median with its interval, where it has one: `0.43 [0.38, 0.49]`."""
-    return str(Number(summary.median, coefficient(name), (summary.intervals or {}).get("median")))
+    for one in _figures(table):
+        number: Number = one["value"]
+        if isinstance(number.raw, Undefined):
+            yield "value", number.raw
+        elif isinstance(number.interval, Undefined):
+            yield "interval", number.interval
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:

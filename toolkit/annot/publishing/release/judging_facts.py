@@ -9,6 +9,7 @@ from annot.base.records import Source, without_ids
 from annot.formats.csfcube import ADJUDICATOR
 from annot.measuring.measured import repeats_of
 from annot.measuring.results import read_audit
+from annot.publishing.report.study import Study
 from annot.study.adjudication import unexplained_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -43,16 +44,15 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
-    span = (min(by_pair.values()), max(by_pair.values())) if by_pair else ()
-    accepted = Counter(outcome.accepted[one.pair] for one in outcome.decisions if one.pair in outcome.accepted)
+    report = Study(study)
     return {
         "sources": study.sources,
         "studio_versions": sorted({project.version for project in study.projects}),
         "assessors": len({judgement.assessor for judgement in counting}),
         "adjudicators": len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
         "planned_per_pair": outcome.per_pair,
-        "given_to": _downward(Counter(len(team) for team in outcome.planned.values())),
-        "per_item": " to ".join(dict.fromkeys(map(str, span))),
+        "given_to": report.given_to,
+        "per_item": " to ".join(dict.fromkeys(str(end(by_pair.values())) for end in (min, max) if by_pair)),
         "assignment": "per-query" if len(teams) == len({query_id for query_id, _ in teams}) else "per-pair",
         "isolation": isolation_of(study),
         "missing": missing,
@@ -66,11 +66,13 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
             Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
         ),
         "audit": read_audit(study.ws),
-        "simulated": any(one.what == Source.SIMULATION for one in study.imports),
+        "simulated": report.notice is not None,
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
-        "decided_by_judgements": _downward(Counter(by_pair[decision.pair] for decision in outcome.decisions)),
-        "accepted": sorted(accepted.items()),
+        "decided_by_judgements": sorted(
+            Counter(by_pair[decision.pair] for decision in outcome.decisions).items(), reverse=True
+        ),
+        "accepted": report.accepted,
         "unsettled": len(
             by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
         ),
@@ -79,10 +81,6 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "unexplained": unexplained_of(outcome.adjudications, outcome.current),
         "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
     }
-
-
-def _downward(counts: Counter[int]) -> list[tuple[int, int]]:
-    return sorted(counts.items(), reverse=True)
 
 
 def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:

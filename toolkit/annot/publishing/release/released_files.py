@@ -15,7 +15,7 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.base.names import file_name
 from annot.base.records import Paper, Source
-from annot.base.templating import render
+from annot.base.templating import counted, render
 from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
@@ -116,9 +116,9 @@ def release_files(
 
 
 def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
-    """Every run with what is known of it; those on record whose file is not there or another; and notes.
+    """Every run with what is known of it; recorded runs whose file is missing or has changed; and notes.
 
-    A run that was not made here is told with its hash alone: nothing is known of how it was made.
+    Of a run that was not made here only the hash is known.
     """
     known = {study.ws.run_file(run.tag): run for run in study.runs}
     found = sorted(study.ws.runs.glob("*.run"))
@@ -137,7 +137,7 @@ def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple
             continue
         if path not in known:
             notes.append(
-                f"{path}: not on record; bring it in with `annot run import`, with --meta to say how it was made"
+                f"{path}: not on record; import it with `annot run import`, and describe how it was made with --meta"
             )
         record = {"tag": run.tag, "kind": run.kind, "sha256": sha256, "settings": dict(run.facts)}
         files[f"runs/{path.name}"] = content
@@ -147,7 +147,7 @@ def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple
 
 def _again(run: StoredRun) -> str:
     if run.kind == Source.IMPORTED:
-        return "bring it in again with `annot run import`"
+        return "import it again with `annot run import`"
     return "make it again with `annot run`"
 
 
@@ -171,7 +171,7 @@ def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[st
 def _untyped(study: Snapshot) -> Iterator[str]:
     untyped = {query.paper_id for query in study.queries if query.paper_type is None}
     if untyped:
-        yield f"{len(untyped)} query paper(s) have no type: none was given with `annot query choose`"
+        yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
 
 
 def _csfcube(
@@ -200,7 +200,7 @@ def _csfcube(
     faults = misfits(material)
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        return {}, (f"CSFCube's format is left out, because it has no place for this: {faults[0]}{more}",)
+        return {}, (f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{more}",)
     return write_csfcube(material, folder=CSFCUBE, with_text=with_text), ()
 
 
@@ -217,10 +217,12 @@ def bundle(files: Mapping[str, bytes]) -> dict[str, bytes]:
     for path in files:
         by_folded.setdefault(path.casefold(), []).append(path)
     faults = [
-        f"{', '.join(same)}: these names differ only in upper and lower case" for same in by_folded.values() if same[1:]
+        f"{', '.join(same)}: expected names that differ in more than upper and lower case"
+        for same in by_folded.values()
+        if same[1:]
     ]
     if faults:
-        raise InputError(f"the release: {len(faults)} fault(s) in the names of files", faults=faults)
+        raise InputError(f"the release: {counted(len(faults), 'file name')} differ only in case", faults=faults)
     sums = "".join(f"{hashlib.sha256(files[path]).hexdigest()}  {path}\n" for path in sorted(files))
     return dict(sorted({**files, SUMS_FILE: sums.encode("utf-8")}.items()))
 
@@ -234,18 +236,20 @@ def check_folder(folder: Path, *, name: str) -> None:
         return
     hint = "name an empty folder, or one that does not exist yet"
     if SUMS_FILE not in files or METADATA_FILE not in files:
-        raise InputError(f"{folder}: not empty, and not a release made here", hint=hint)
+        raise InputError(f"{folder}: not empty, and not a release made with this program", hint=hint)
     if (found := _name(files[METADATA_FILE])) != name:
         raise InputError(f"{folder}: a release of {found!r}, expected {name!r} or an empty folder", hint=hint)
     lines = files[SUMS_FILE].read_text(encoding="utf-8", errors="replace").splitlines()
     sums = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
     faults = [
-        f"{path}: changed since" if path in sums else f"{path}: not part of the release"
+        f"{path}: changed since the release was written" if path in sums else f"{path}: not part of the release"
         for path, file in files.items()
         if path != SUMS_FILE and (file.is_dir() or sums.get(path) != hashlib.sha256(file.read_bytes()).hexdigest())
     ]
     if faults:
-        raise InputError(f"{folder}: {len(faults)} file(s) would be lost", faults=faults, hint="name another folder")
+        raise InputError(
+            f"{folder}: {counted(len(faults), 'file')} would be lost", faults=faults, hint="name another folder"
+        )
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -293,7 +297,9 @@ def _alone(aside: Path) -> Iterator[None]:
             if not aside.exists() or aside.stat().st_ino != os.fstat(handle).st_ino:
                 raise BlockingIOError
         except BlockingIOError:
-            raise InputError(f"{aside}: another process is writing a release there", hint="wait for it") from None
+            raise InputError(
+                f"{aside}: another process is writing a release there", hint="wait until it has finished"
+            ) from None
         yield
     finally:
         os.close(handle)

@@ -28,25 +28,17 @@ def certificate_page(found: Certificate, *, title: str, notice: str | None) -> D
 
 def terminal(found: Certificate) -> tuple[str, list[Table]]:
     """The verdict with its reasons, and the tables."""
-    told = [
-        sentence("reusability.verdict", **_values(found)) + ".",
-        *sentences("reusability.reasons", **_values(found)),
-    ]
+    values = _values(found)
+    told = [sentence("reusability.verdict", **values) + ".", *sentences("reusability.reasons", **values)]
     return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
 
 
 def _sections(found: Certificate) -> Iterator[Chapter]:
-    values = _values(found)
-    yield Chapter(
-        "losses",
-        "What each method alone found",
-        sentences("reusability.losses", **values),
-        (_losses(found),),
-    )
+    yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(found),))
     if found.methods:
-        yield _reduced("methods", "The runs without one method", found.methods, values)
+        yield _reduced("methods", "The runs without one method", found.methods)
     if found.depths:
-        yield _reduced("depths", "At a lesser depth", found.depths, values)
+        yield _reduced("depths", "Shallower pools", found.depths)
     runs = table(
         "runs",
         found.runs,
@@ -59,9 +51,9 @@ def _sections(found: Certificate) -> Iterator[Chapter]:
         caption="reusability.unjudged_table",
         command=COMMAND,
     )
-    yield Chapter("unjudged", "What is not judged", sentences("reusability.unjudged", **values), (runs,))
+    yield Chapter("unjudged", "Unjudged papers", sentences("reusability.unjudged"), (runs,))
     halves = (_halves(found.halves.swaps),) if found.halves else ()
-    yield Chapter("halves", "Half of the queries", sentences("reusability.halves", **values), halves)
+    yield Chapter("halves", "Half of the queries", sentences("reusability.halves", found=found), halves)
 
 
 def _losses(found: Certificate) -> Table:
@@ -70,13 +62,13 @@ def _losses(found: Certificate) -> Table:
         found.losses,
         [Column("Without", lambda one: one.method)],
         [
-            Column("Pairs it alone brought", lambda one: one.alone),
+            Column("Pairs only it brought", lambda one: one.alone),
             Column("Relevant ones", lambda one: one.alone_relevant),
             Column("Loss, points", lambda one: Number(one.loss, LOSS, one.interval)),
             Column("Score", lambda one: Number(one.score, MEASURE)),
-            Column("Score then", lambda one: Number(one.without, MEASURE)),
+            Column("Score without it", lambda one: Number(one.without, MEASURE)),
             Column("Rank", lambda one: one.rank or NONE),
-            Column("Rank then", lambda one: one.rank_without or NONE),
+            Column("Rank without it", lambda one: one.rank_without or NONE),
         ],
         caption="reusability.losses_table",
         command=COMMAND,
@@ -94,14 +86,14 @@ def _halves(swaps: Sequence[Swaps]) -> Table:
         [Column("Difference, points", sizes)],
         [
             Column("Differences", lambda one: one.differences),
-            Column("Turned round", lambda one: Number(one.swapped / one.differences, SHARE)),
+            Column("Reversed", lambda one: Number(one.swapped / one.differences, SHARE)),
         ],
         caption="reusability.halves_table",
         command=COMMAND,
     )
 
 
-def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[str, object]) -> Chapter:
+def _reduced(name: str, heading: str, rows: tuple[Reduction, ...]) -> Chapter:
     changed = [
         (row.name, change)
         for row in rows
@@ -122,7 +114,7 @@ def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[
                 *(lost if name == "depths" else ()),
                 Column("Tau", lambda one: Number(one.tau, TAU)),
                 Column("Differences kept", lambda one: f"{one.kept} of {one.significant}"),
-                Column("Turned round", lambda one: one.reversed),
+                Column("Reversed", lambda one: one.reversed),
             ],
             caption=f"reusability.{name}_table",
             command=COMMAND,
@@ -138,13 +130,13 @@ def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[
                     Column("All grades", lambda one: Number(one[1].before, MEASURE)),
                     Column("Grades left", lambda one: Number(one[1].after, MEASURE)),
                     Column("Rank", lambda one: one[1].rank_before),
-                    Column("Rank then", lambda one: one[1].rank_after),
+                    Column("Rank after", lambda one: one[1].rank_after),
                 ],
                 caption=f"reusability.{name}_runs_table",
                 command=COMMAND,
             )
         )
-    return Chapter(name, heading, sentences(f"reusability.{name}", **values), tuple(blocks))
+    return Chapter(name, heading, sentences(f"reusability.{name}"), tuple(blocks))
 
 
 COMMAND = "annot reusability"
@@ -153,11 +145,5 @@ NOTABLE = 0.005
 
 
 def _values(found: Certificate) -> dict[str, object]:
-    return {
-        "found": found,
-        "judged": JUDGED,
-        "most_papers": MOST_PAPERS,
-        "above": [one for one in found.losses if one.place == "above"],
-        "open": [one for one in found.losses if one.place == "open"],
-        "unjudged": [run.run for run in found.runs if run.judged_at_20 < JUDGED],
-    }
+    unjudged = [run.run for run in found.runs if run.judged_at_20 < JUDGED]
+    return {"found": found, "judged": JUDGED, "most_papers": MOST_PAPERS, "unjudged": unjudged}

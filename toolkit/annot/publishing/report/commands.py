@@ -5,11 +5,11 @@ What a step alone makes has its columns beside it, in the step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from annot.publishing.report.cells import COEFFICIENT, PERCENTAGE, SECONDS, SHARE, Number, coefficient, measured
-from annot.publishing.report.tables import Column, Columns, each
+from annot.publishing.report.cells import SECONDS, SHARE, Number, coefficient, measured
+from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, PoolEntry
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
+    from annot.measuring.agreement.pooled import Between
     from annot.pools.growth import GrownPool
     from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
     from annot.pools.pooling import Version
@@ -170,7 +171,7 @@ VERSIONS: Columns[Version] = Columns(
         Column("on", lambda one: (one.made_at or "")[:10]),
     ],
     [
-        Column("of its best", lambda one: one.depth),
+        Column("to depth", lambda one: one.depth),
         Column("pools", lambda one: one.pools),
         Column("added", lambda one: one.documents),
     ],
@@ -223,14 +224,32 @@ CURVE: Columns[Point] = Columns(
         Column("dev accuracy", lambda one: f"{100 * one.dev_accuracy:.1f}%"),
     ],
 )
+
+
+AGREED = {
+    "kappa_quadratic": "kappa (quadratic)",
+    "spearman_rho": "Spearman's rho",
+    "alpha_ordinal": "alpha (ordinal)",
+    "kappa": "Cohen's kappa",
+    "percent": "agreement, %",
+}
+
+
+def _agreed(agreement: Callable[[Row], Between], *names: str) -> list[Column[Row]]:
+    """A column for each of these coefficients of a row's agreement."""
+
+    def cell(one: Row, name: str) -> Number:
+        return measured(agreement(one).figures[name], coefficient(name))
+
+    return each(names, cell, AGREED.__getitem__)
+
+
 TRAINING: Columns[TrainedAssessor] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
         Column("gold pairs", lambda one: one.gold),
         Column("answered", lambda one: one.answered),
-        Column("kappa (quadratic)", lambda one: measured(one.agreement.figures["kappa_quadratic"], COEFFICIENT)),
-        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
-        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+        *_agreed(lambda one: one.agreement, "kappa_quadratic", "spearman_rho", "percent"),
         Column("looked at again", lambda one: one.looked_at),
         Column("verdict", lambda one: one.verdict),
     ],
@@ -240,9 +259,7 @@ PROBED: Columns[Probed] = Columns(
     [
         Column("hidden gold", lambda one: one.hidden),
         Column("answered", lambda one: one.answered),
-        Column("kappa (quadratic)", lambda one: measured(one.agreement.figures["kappa_quadratic"], COEFFICIENT)),
-        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
-        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+        *_agreed(lambda one: one.agreement, "kappa_quadratic", "spearman_rho", "percent"),
     ],
 )
 FURTHEST: Columns[Far] = Columns(
@@ -266,10 +283,7 @@ COMPARED_VIEWS: Columns[Compared] = Columns(
     [Column("between", lambda one: one.first), Column("and", lambda one: one.second)],
     [
         Column("pairs", lambda one: one.agreement.n_pairs),
-        Column("Spearman's rho", lambda one: measured(one.agreement.figures["spearman_rho"], COEFFICIENT)),
-        Column("alpha (ordinal)", lambda one: measured(one.agreement.figures["alpha_ordinal"], COEFFICIENT)),
-        Column("Cohen's kappa", lambda one: measured(one.agreement.figures["kappa"], COEFFICIENT)),
-        Column("agreement, %", lambda one: measured(one.agreement.figures["percent"], PERCENTAGE)),
+        *_agreed(lambda one: one.agreement, "spearman_rho", "alpha_ordinal", "kappa", "percent"),
     ],
 )
 

@@ -130,7 +130,7 @@ def runs(
             axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
         _dots(axes, values, f"{measure}, %")
         for second in more:
-            for face, kind, label in ((PALETTE[0], True, "difference holds"), (BACK, False, "may be chance")):
+            for face, kind, label in ((PALETTE[0], True, "significant"), (BACK, False, "may be chance")):
                 pairs = [(names.index(b), names.index(a)) for (a, b), held in holds.items() if held is kind]
                 across, down = [one for one, _ in pairs], [one for _, one in pairs]
                 second.scatter(across, down, marker="s", s=30, facecolor=face, edgecolor=PALETTE[0], label=label)
@@ -193,7 +193,7 @@ def ranges(
     return _drawn(ROW * len(rows) + 1.0, paint, narrow=ROW * len(rows) + 1.6)
 
 
-def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[str], unit: str) -> Drawing:
+def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str], unit: str) -> Drawing:
     """One horizontal bar a row, stacked from named parts (`parts[row][part]`), its total at the end."""
     rows = list(parts)
 

@@ -1,4 +1,4 @@
-"""The page for the talk between two batches."""
+"""The page for the meeting between two batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from annot.base.records import Paper
-from annot.judging.meeting import DifferingPair, Meeting
+from annot.judging.meeting import DifferingPair, Meeting, Remark
 from annot.measuring.agreement.summaries import GroupAgreement
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.document import Abstract, Chapter, Document, SideBySide, Table
@@ -16,18 +16,10 @@ from annot.publishing.report.words import listed, sentence, sentences
 COMMAND = "annot meeting"
 HEADINGS = {
     "widest": "Widest gaps",
-    "recurring": "Grades that meet again and again",
+    "recurring": "Grades that often differ on the same pair",
     "remarks": "Comments on other pairs",
     "agreement": "Agreement in this period and before it",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Titled:
-    """A query and a document as people know them."""
-
-    query: str
-    document: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +42,22 @@ def meeting_page(
 ) -> Document:
     """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
 
-    def named(query_id: str, doc_id: str) -> Titled:
-        return Titled(_title(titles, query_papers[query_id], query_id), _title(titles, doc_id, doc_id))
+    def query(one: DifferingPair | Remark) -> str:
+        return _title(titles, query_papers[one.query_id], one.query_id)
 
-    widest = [(pair, named(pair.query_id, pair.doc_id)) for pair in meeting.widest]
-    remarks = [(remark, named(remark.query_id, remark.doc_id)) for remark in meeting.remarks]
+    def candidate(one: DifferingPair | Remark) -> str:
+        return _title(titles, one.doc_id, one.doc_id)
+
     tables = {
         "widest": table(
             "widest-gaps",
-            widest,
+            meeting.widest,
             [
-                Column("Facet", lambda one: one[0].facet),
-                Column("Query", lambda one: one[1].query),
-                Column("Candidate", lambda one: one[1].document),
-                Column("Grades", lambda one: " and ".join(map(str, one[0].grades))),
-                Column("Comments", lambda one: "; ".join(": ".join(said) for said in one[0].comments)),
+                Column("Facet", lambda one: one.facet),
+                Column("Query", lambda one: query(one)),
+                Column("Candidate", lambda one: candidate(one)),
+                Column("Grades", lambda one: " and ".join(map(str, one.grades))),
+                Column("Comments", lambda one: "; ".join(": ".join(said) for said in one.comments)),
             ],
             caption="meeting.widest_table",
             command=COMMAND,
@@ -79,20 +72,19 @@ def meeting_page(
         ),
         "remarks": table(
             "comments",
-            remarks,
+            meeting.remarks,
             [
-                Column("Facet", lambda one: one[0].facet),
-                Column("Query", lambda one: one[1].query),
-                Column("Candidate", lambda one: one[1].document),
-                Column("Grade", lambda one: one[0].said),
-                Column("Comment", lambda one: one[0].comment),
+                Column("Facet", lambda one: one.facet),
+                Column("Query", lambda one: query(one)),
+                Column("Candidate", lambda one: candidate(one)),
+                Column("Grade", lambda one: one.said),
+                Column("Comment", lambda one: one.comment),
             ],
             caption="meeting.remarks_table",
             command=COMMAND,
         ),
         "agreement": _agreement(meeting),
     }
-    values = {"meeting": meeting, "level": meeting.agreement.level}
     again = tuple(
         _side_by_side(at, pair, titles.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
         for at, pair in enumerate(meeting.widest, start=1)
@@ -103,7 +95,7 @@ def meeting_page(
         notice=sentence("meeting.notice"),
         body=tuple(
             Chapter(
-                *(name, heading, sentences(f"meeting.{name}", **values)),
+                *(name, heading, sentences(f"meeting.{name}", meeting=meeting, level=meeting.agreement.level)),
                 (
                     *((tables[name],) if tables[name].rows else ()),
                     *(again if name == "widest" else ()),

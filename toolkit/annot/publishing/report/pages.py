@@ -15,7 +15,7 @@ from annot.measuring.results import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.document import Document, Table
 from annot.publishing.report.latex import latex
-from annot.publishing.report.sections import document
+from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
 from annot.study.workspace import Workspace, sha256_of
 

@@ -6,10 +6,11 @@ the grade of a pair follows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from typing import Literal
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
@@ -87,8 +88,7 @@ def page(
     every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
     """
     settings = snapshot.ws.settings
-    assessors = _assessors(snapshot, look, days)
-    adjudicators = _adjudicators(snapshot, days)
+    assessors, adjudicators = _assessors(snapshot, look, days), _adjudicators(snapshot, days)
     return render(
         TEMPLATE,
         {
@@ -159,38 +159,43 @@ def moment(at: datetime | None, now: datetime) -> str:
 
 
 def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[Shown]:
-    left = {person.assessor for person in snapshot.people if person.left_on is not None}
     seen = {one.assessor: one for one in look.assessors} if look else {}
     forecasts = {one.assessor: one for one in look.forecast.assessors} if look else {}
-    found = []
-    for name in sorted(seen.keys() | days.assessors.keys()):
-        given = days.assessors.get(name, NOTHING)
-        of = seen[name].assigned if name in seen else None
-        done = seen[name].judged if name in seen else given.n
-        found.append(
-            Shown(
-                *(name, "assessor", done, of, given.given, given.last, name in left),
-                *(_links(snapshot.projects, name, "judge"), forecasts.get(name)),
-            )
-        )
-    return found
+    return [
+        _shown(snapshot, name, days.assessors, "assessor", seen=seen.get(name), forecast=forecasts.get(name))
+        for name in sorted(seen.keys() | days.assessors.keys())
+    ]
 
 
 def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[Shown]:
     names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
-    left = {person.assessor for person in snapshot.people if person.left_on is not None}
-    found = []
-    for name in sorted(names):
-        given = days.adjudicators.get(name, NOTHING)
-        links = _links(snapshot.projects, name, "adjudicate")
-        if given.n or links or snapshot.outcome.open:
-            found.append(Shown(name, "adjudicator", given.n, None, given.given, given.last, name in left, links, None))
-    return found
+    shown = (_shown(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
+    return [one for one in shown if one.done or one.links or snapshot.outcome.open]
 
 
-def _links(projects: Sequence[Project], name: str, round: StoredRound) -> tuple[str, ...]:
-    own = (_link(project) for project in projects if project.assessor == name and project.round == round)
-    return tuple(link for link in own if link is not None)
+def _shown(
+    snapshot: Snapshot,
+    name: str,
+    days: Mapping[str, PersonByDay],
+    role: Literal["assessor", "adjudicator"],
+    *,
+    seen: AssessorSeen | None = None,
+    forecast: AssessorForecast | None = None,
+) -> Shown:
+    given = days.get(name, NOTHING)
+    round: StoredRound = "judge" if role == "assessor" else "adjudicate"
+    own = (_link(one) for one in snapshot.projects if one.assessor == name and one.round == round)
+    return Shown(
+        name=name,
+        role=role,
+        done=seen.judged if seen else given.n,
+        of=seen.assigned if seen else None,
+        days=given.given,
+        last=given.last,
+        left=any(one.assessor == name and one.left_on is not None for one in snapshot.people),
+        links=tuple(link for link in own if link is not None),
+        forecast=forecast,
+    )
 
 
 def _others(snapshot: Snapshot) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.restated import with_restated
 from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
+from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -156,6 +157,11 @@ class Study:
     def agreement(self) -> AgreementTable:
         return measured.agreement_of(self.snapshot)
 
+    @property
+    def by_guidelines(self) -> tuple[measured.ByGuidelines, ...]:
+        """Agreement by each version of the guidelines, if they were changed."""
+        return measured.agreement_by_guidelines(self.snapshot)
+
     @cached_property
     def binarised(self) -> tuple[AgreementTable, ...]:
         """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
@@ -170,6 +176,11 @@ class Study:
     def runs(self) -> dict[str, dict[str, Ranking]]:
         """Those of `exports/runs/`, by tag, without demonstrations."""
         return measured.comparable_runs(self.snapshot)
+
+    @property
+    def few_abstracts(self) -> FewAbstracts | None:
+        """The runs that rank by word vectors trained on too few abstracts."""
+        return trained_on_few({run.tag: run.facts for run in self.snapshot.runs})
 
     @cached_property
     def evaluated(self) -> Evaluated | Undefined:

@@ -1,4 +1,4 @@
-"""What a command prints: its template in `templates/`, with the tables that `tables.toml` declares."""
+"""What a command prints: its template in `templates/`, with the tables of `commands`."""
 
 from __future__ import annotations
 
@@ -102,8 +102,9 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     if _across(widths) <= columns:
         lines.insert(1, ["-" * wide for wide in widths])
         return "\n".join("  ".join(map(_padded, line, widths, right)).rstrip() for line in lines)
+    name = min(max(map(len, headings)), columns // 2)
     blocks = "\n\n".join(
-        _drawn(list(zip(headings, line, strict=True)), _of_block(headings, columns)) for line in lines[1:]
+        _drawn(list(zip(headings, line, strict=True)), (name, columns - name - 2)) for line in lines[1:]
     )
     if columns < NARROWEST:
         return blocks
@@ -197,11 +198,6 @@ def _width(column: Sequence[str], is_number: bool) -> int:
     heading, *cells = column
     lines = [line for cell in cells for line in cell.split("\n")]
     return max(map(len, (*lines, *(heading.split() if is_number else [heading]))))
-
-
-def _of_block(headings: Sequence[str], columns: int) -> tuple[int, int]:
-    name = min(max(map(len, headings)), columns // 2)
-    return name, columns - name - 2
 
 
 def _is_number(cell: object) -> bool:

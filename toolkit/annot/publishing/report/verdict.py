@@ -10,7 +10,7 @@ from typing import Literal
 
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
-from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
+from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, Verdict
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
@@ -30,26 +30,16 @@ Robustness = Literal["robust", "fragile", "untried", "unknown"]
 class Best:
     """The run with the highest figure, and how certain that is."""
 
+    verdict: Verdict
+    """Which runs it beats; without any run, pair or query paper if there is nothing to compare with."""
     convention: str
     measure: str
-    facet: str
-    tag: str
     figure: Number
     queries: int
-    papers: int
-    """Query papers, the units of chance; 0 where there is nothing to compare with."""
     average: str
     """How the queries were averaged."""
     chance: Number
     runs: int
-    beaten: tuple[str, ...]
-    """Runs that it is better than by a difference that holds."""
-    behind: tuple[str, ...]
-    """Runs behind it by the interval of their own difference, which does not hold after correction."""
-    as_good: tuple[str, ...]
-    """Runs that may be as good."""
-    pairs: int
-    """Pairs of runs, for which the differences are corrected."""
     too_few: bool
     """Whether there are too few query papers for any difference to hold."""
     above_chance: bool
@@ -65,7 +55,7 @@ class Best:
     @property
     def certain(self) -> bool:
         """Whether its lead on every other run holds."""
-        return not self.behind and not self.as_good
+        return not self.verdict.behind and not self.verdict.as_good
 
 
 def reliability(alpha: Number) -> Reliability:
@@ -114,26 +104,21 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
-    found = next((verdict for verdict in evaluated.verdicts if verdict.facet == first.facet), None)
+    alone = Verdict(first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, detectable=None)
+    verdict = next((one for one in evaluated.verdicts if one.facet == first.facet), alone)
     return Best(
+        verdict=verdict,
         convention=evaluated.convention,
         measure=evaluated.measure,
-        facet=first.facet,
-        tag=found.best if found else first.run,
         figure=figure(first, evaluated.measure),
         queries=first.queries,
-        papers=found.papers if found else 0,
         average=first.average,
         chance=figure(chance, evaluated.measure),
         runs=len(lines),
-        beaten=found.worse if found else (),
-        behind=found.behind if found else (),
-        as_good=found.as_good if found else (),
-        pairs=found.pairs if found else 0,
-        too_few=found is not None and found.smallest_p > ALPHA,
+        too_few=verdict.smallest_p > ALPHA,
         above_chance=first.above_chance,
         like_chance=tuple(line.run for line in lines if not line.above_chance),
-        detectable=Number(found.detectable if found else None, DETECTABLE),
+        detectable=Number(verdict.detectable, DETECTABLE),
     )
 
 

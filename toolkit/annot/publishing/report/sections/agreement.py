@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.stats.values import Undefined, Value
 from annot.base.templating import counted
 from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
-from annot.measuring.measured import ByGuidelines, agreement_by_guidelines
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
-from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Row, each, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 from annot.publishing.report.words import sentence, sentences
+
+if TYPE_CHECKING:
+    from annot.measuring.measured import ByGuidelines
+    from annot.publishing.report.study import Study
 
 
 class _Coefficient(NamedTuple):
@@ -66,8 +68,8 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Chapter("binarised", "Agreement on a grade or higher", (), blocks, told)
-    if versions := agreement_by_guidelines(study.snapshot):
+        yield Chapter("binarised", "Agreement with the scale split in two", (), blocks, told)
+    if versions := study.by_guidelines:
         told = sentences("agreement.guidelines_method")
         yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
     yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(found),))
@@ -77,15 +79,13 @@ def appendix(study: Study) -> Iterator[Chapter]:
 
 def differences(study: Study) -> Iterator[Table]:
     """Why the adjudicator decided as they did, where they said so."""
-    counted = Counter(
-        decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
-    )
-    if counted:
-        rows = sorted(counted.items(), key=lambda ground: (-ground[1], ground[0]))
+    found = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
+    if found:
+        rows = sorted(found.items(), key=lambda ground: (-ground[1], ground[0]))
         yield table(
             "differences",
             rows,
-            [Column("Why they differ", lambda one: one[0])],
+            [Column("Reason", lambda one: one[0])],
             [Column("Pairs", lambda one: one[1])],
             caption="agreement.differences",
         )
@@ -119,10 +119,6 @@ def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
 
 def glance(found: AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
-
-    def percent(summaries: Mapping[str, Summary], group: GroupAgreement) -> Number:
-        return _figure("percent", summaries, group=group)
-
     return _table(
         "agreement",
         found,
@@ -133,8 +129,10 @@ def glance(found: AgreementTable) -> Table:
             Column("Pairs", lambda group: group.n_pairs),
             Column("Alpha before", lambda group: _figure("alpha_ordinal", group.before, group=group)),
             Column("Alpha after", lambda group: _figure("alpha_ordinal", group.after, group=group)),
-            Column("Equal grades before, %", lambda group: percent(group.before, group), "equal_before"),
-            Column("Equal grades after, %", lambda group: percent(group.after, group), "equal_after"),
+            Column(
+                "Equal grades before, %", lambda group: _figure("percent", group.before, group=group), "equal_before"
+            ),
+            Column("Equal grades after, %", lambda group: _figure("percent", group.after, group=group), "equal_after"),
             Column("Disputed pairs", lambda group: _share(group.disputed), "disputed"),
         ],
         caption="agreement.glance",
@@ -225,7 +223,6 @@ def by_query(found: AgreementTable) -> Table:
 def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
     """What adjudication had to do, a row a facet; of the groups that are shown, or of these."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
-    notes = sentences("agreement.by_policy", pairs=together) if together else ()
     return _table(
         "adjudicated",
         found,
@@ -243,7 +240,7 @@ def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None =
             Column("Queries", lambda group: group.overruled.n_queries),
         ],
         caption="agreement.adjudicated",
-        notes=notes,
+        notes=sentences("agreement.by_policy", pairs=together) if together else (),
     )
 
 

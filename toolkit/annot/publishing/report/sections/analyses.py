@@ -52,16 +52,15 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     """The best run on each paper that has several facets."""
     leader = best(evaluated)
     assert leader is not None
-    queries = {query.query_id: query for query in study.queries}
-    measured = evaluated.evaluations[leader.tag][evaluated.convention].queries
+    measured = evaluated.evaluations[leader.verdict.best][evaluated.convention].queries
     papers = on_facets(
         {one.query_id: one.values[leader.measure] for one in measured},
         facets=study.snapshot.facets,
-        papers={query_id: query.paper_id for query_id, query in queries.items()},
+        papers=study.snapshot.papers,
     )
     if not papers:
         return
-    named: dict[str, Any] = {"measure": leader.measure, "run": leader.tag, "n": len(papers), "papers": papers}
+    named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
     facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
     yield Figure(
         sentence("analyses.facets_figure", **named),
@@ -115,12 +114,12 @@ def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
             rows,
             [
                 Column("Facet", lambda one: one.facet),
-                Column("Drew the pools", lambda one: one.best.pooled),
-                Column("Another method", lambda one: one.best.other),
+                Column("Pool method", lambda one: one.best.pooled),
+                Column("Other method", lambda one: one.best.other),
             ],
             [
-                Column("Its figure", lambda one: figure(one.lines[one.best.pooled or ""], evaluated.measure)),
-                Column("The other's", lambda one: figure(one.lines[one.best.other or ""], evaluated.measure)),
+                Column("Score", lambda one: figure(one.lines[one.best.pooled or ""], evaluated.measure)),
+                Column("Other's score", lambda one: figure(one.lines[one.best.other or ""], evaluated.measure)),
                 Column("Difference", lambda one: one.difference),
                 Column("p", lambda one: Number(one.p, P)),
             ],

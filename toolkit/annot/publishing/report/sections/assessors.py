@@ -47,7 +47,9 @@ def told(looked: Looked) -> tuple[str, ...]:
 
 def method(looked: Looked) -> tuple[str, ...]:
     """What else is to know of the tables."""
-    return _missing(looked.diagnosed)
+    found = looked.diagnosed
+    some = [one for one in found.missing if one.asked > one.graded]
+    return sentences("assessors.missing", policy=found.policy, some=some)
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -75,7 +77,7 @@ def changes(looked: Looked) -> tuple[str, ...]:
     needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
-        changes=[(one, [(level, Number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
+        changes=[(one, _kind(one)) for one in changed],
         runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
@@ -83,11 +85,6 @@ def changes(looked: Looked) -> tuple[str, ...]:
         needed=needed,
         short=any(drift.queries < needed for drift in beyond),
     )
-
-
-def _missing(found: Diagnosed) -> tuple[str, ...]:
-    some = [one for one in found.missing if one.asked > one.graded]
-    return sentences("assessors.missing", policy=found.policy, some=some)
 
 
 def _grades(found: Diagnosed) -> Iterator[Table]:
@@ -179,7 +176,7 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
-    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
+    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY")
     yield _table(
         "hardest",
         shown,
@@ -295,12 +292,10 @@ def _kind(one: Drift) -> Quantity:
     return SECONDS if one.measure == "speed" else Quantity(2, 2)
 
 
-def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:
-    return (
-        sentences("assessors.cut", shown=most, of=of, what=what, command=f"{COMMAND} {before}--json")
-        if most < of
-        else ()
-    )
+def _cut(most: int, of: int, what: str, *options: str) -> tuple[str, ...]:
+    """That not all rows are shown, and which options show more."""
+    commands = [f"`{COMMAND} {option}`" for option in (*options, "--json")]
+    return sentences("assessors.cut", shown=most, of=of, what=what, commands=commands) if most < of else ()
 
 
 def _reasons(values: Iterable[tuple[str, object]]) -> tuple[str, ...]:

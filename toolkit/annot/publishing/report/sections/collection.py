@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from annot.base.records import CITED
-from annot.pools.pooling import shares, versions_of
+from annot.pools.pool_facts import facts_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import SHARE, Number
 from annot.publishing.report.document import Chapter, Figure, Table
@@ -41,41 +41,34 @@ def _queries(study: Study) -> Table:
 
 
 def _pools(study: Study) -> Chapter:
-    pools = study.pools.values()
-    names = dict.fromkeys(method for pool in pools for method in pool.methods)
-    order = sorted(names, key=lambda name: (name != CITED, name))
-    drawn = {paper: Counter(entry.drawn.method for entry in pool.entries) for paper, pool in study.pools.items()}
-    totals = Counter[str]()
-    deepest: dict[str, int] = {}
-    for pool in pools:
-        for share in shares(pool):
-            totals[share.method] += share.drawn
-            if share.deepest is not None:
-                deepest[share.method] = max(deepest.get(share.method, 0), share.deepest)
+    facts = facts_of(study.pools, {})
+    methods = sorted(facts.methods, key=lambda one: (one.method != CITED, one.method))
+    drawn = sum(one.drawn for one in methods)
     by_method = table(
         "pools",
-        order,
-        [Column[str]("Method", str)],
+        methods,
+        [Column("Method", lambda one: one.method)],
         [
-            Column("Documents", lambda method: totals[method]),
-            Column("Share", lambda method: Number(totals[method] / totals.total() if totals else None, SHARE)),
-            Column("Deepest rank", lambda method: deepest.get(method)),
+            Column("Documents", lambda one: one.drawn),
+            Column("Share", lambda one: Number(one.drawn / drawn if drawn else None, SHARE)),
+            Column("Deepest rank", lambda one: one.deepest),
         ],
         caption="collection.drawn",
     )
     quotas: dict[str, set[int]] = {}
-    for pool in pools:
+    for pool in study.pools.values():
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
-    sizes = sorted(len(pool.entries) for pool in pools)
-    values = {"sizes": sizes, "quotas": {mode: sorted(of) for mode, of in sorted(quotas.items())}, "study": study}
-    values["versions"] = versions_of(pools)
-    bars = {paper: {name: float(n) for name, n in parts.items()} for paper, parts in drawn.items()}
+    by_mode = {mode: sorted(of) for mode, of in sorted(quotas.items())}
+    bars = {paper: Counter(entry.drawn.method for entry in pool.entries) for paper, pool in study.pools.items()}
     figure = Figure(
         sentence("collection.pools_figure"),
-        figures.stacked_bars(bars, order=order, unit="documents"),
-        sentence("collection.pools_drawn", sizes=sizes),
+        figures.stacked_bars(bars, order=[one.method for one in methods], unit="documents"),
+        sentence("collection.pools_drawn", sizes=facts.sizes),
     )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
-    told = (*sentences("collection.pools", **values), *sentences("collection.origins", origins=study.origins))
-    told += sentences("runs.few_abstracts", few=study.origins.few_abstracts)
+    told = (
+        *sentences("collection.pools", study=study, sizes=facts.sizes, quotas=by_mode, versions=facts.versions),
+        *sentences("collection.origins", origins=study.origins),
+        *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
+    )
     return Chapter("pools", "Pools", told, (by_method, figure))

@@ -14,7 +14,7 @@ from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.sections.assessors import findings
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
-from annot.publishing.report.verdict import robustness, same_order, tau
+from annot.publishing.report.verdict import robustness, tau
 from annot.publishing.report.words import sentence, sentences
 
 
@@ -44,13 +44,15 @@ def body(study: Study) -> Chapter:
                     {grading(one.name): one.means for one in found.rankings[:3]},
                     {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means},
                     spanned="random assessor per pair, middle 95%",
-                    unit=_unit(found),
+                    unit=f"{found.settings.measure}, %",
                 ),
                 sentence("effect.drawn", effect=found),
             )
         )
         blocks.append(ranges(found))
-        told = sentences("effect.body", **_values(found, study))
+        judged_twice = study.agreement.groups[-1].n_pairs
+        known = robustness(found, study.evaluated, judged_twice=judged_twice) != "unknown"
+        told = sentences("effect.body", effect=found, tau=tau(found), known=known)
     return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
 
 
@@ -166,17 +168,3 @@ def _order(means: Mapping[str, float]) -> str:
         text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"
         last = mean
     return text
-
-
-def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
-    twice = study.agreement.groups[-1].n_pairs
-    return {
-        "effect": found,
-        "tau": tau(found),
-        "robustness": robustness(found, study.evaluated, judged_twice=twice),
-        "same_order": same_order(found),
-    }
-
-
-def _unit(found: AssessorEffect) -> str:
-    return f"{found.settings.measure}, %"

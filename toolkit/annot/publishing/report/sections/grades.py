@@ -40,7 +40,8 @@ def body(study: Study) -> Chapter:
     if not final:
         return Chapter("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
-    shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
+    grades = study.settings.scale.grades
+    shares = {facet: [_share_of(of, (grade,), study) for grade in grades] for facet, of in final.items()}
     caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
     drawing = Figure(
         caption,
@@ -180,8 +181,6 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
         [Column(f"{first} \\ {second}", lambda grade: f"{first} {_named(study, grade)}", first)],
         each(grades, lambda grade, other: counts[grade, other], lambda other: f"{second} {other}"),
         caption="grades.across",
-        first=first,
-        second=second,
         candidates=counts.total(),
         papers=papers,
     )
@@ -211,10 +210,6 @@ def _named(study: Study, grade: int) -> str:
     return f"{grade} {study.settings.scale.names[grade]}"
 
 
-def _shares(by_query: ByQuery, study: Study) -> list[Number]:
-    return [_share_of(by_query, (grade,), study) for grade in study.settings.scale.grades]
-
-
 def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
     """The share of pairs that have one of `grades`."""
     hits = {name: sum(of[grade] for grade in grades) for name, of in by_query.items()}
@@ -222,7 +217,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
-    """The share of all pairs, with whole query papers as the units of chance."""
+    """The share of all pairs, with whole query papers as the sampling units."""
     papers = [study.snapshot.papers[name] for name in hits]
     share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
     return measured(share, SHARE)

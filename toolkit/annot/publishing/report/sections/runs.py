@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
@@ -12,11 +13,12 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.verdict import best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
-from annot.ranking.wordvectors import trained_on_few
+
+if TYPE_CHECKING:
+    from annot.publishing.report.study import Study
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
@@ -32,7 +34,7 @@ def body(study: Study) -> Chapter:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
-    told += sentences("runs.few_abstracts", few=trained_on_few({run.tag: run.facts for run in study.snapshot.runs}))
+    told += sentences("runs.few_abstracts", few=study.few_abstracts)
     return Chapter("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
@@ -46,7 +48,7 @@ def holding(evaluated: Evaluated) -> list[tuple[str, list[str]]]:
     leader = best(evaluated)
     found: dict[str, list[str]] = {}
     for one in evaluated.comparisons:
-        if leader and one.facet == leader.facet and one.holds:
+        if leader and one.facet == leader.verdict.facet and one.holds:
             found.setdefault(one.run_a, []).append(one.run_b)
     return list(found.items())
 
@@ -57,20 +59,10 @@ def drawing(evaluated: Evaluated) -> Figure:
     assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     drawn = {line.run: figure(line, leader.measure) for line in lines}
-    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.facet}
+    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.verdict.facet}
     return Figure(
-        sentence(
-            "runs.figure",
-            best=leader,
-            several=bool(holds),
-            bracketed=any(one.ends for one in drawn.values()),
-        ),
-        figures.runs(
-            drawn,
-            holds,
-            chance=leader.chance,
-            measure=leader.measure,
-        ),
+        sentence("runs.figure", best=leader, several=bool(holds), bracketed=any(one.ends for one in drawn.values())),
+        figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
         "; ".join(f"{run}: {one}" for run, one in drawn.items()),
     )
 
@@ -83,7 +75,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
-    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.facet}
+    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.verdict.facet}
     shown_only = sorted({line.run for line in lines if line.demonstration})
     last = (*shown_only, CHANCE, ONE_ASSESSOR)
     names = sorted(

@@ -1,0 +1,109 @@
+"""The whole report: its first screen, and its sections, each from the records of the study alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annot import __version__
+from annot.base.stats.values import Undefined
+from annot.measuring.measured import CONVENTION, MEASURE
+from annot.publishing.report import verdict
+from annot.publishing.report.document import Chapter, Document, Reply, Table
+from annot.publishing.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
+from annot.publishing.report.sections.agreement import alpha, disputed
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence, sentences
+
+QUESTIONS = {
+    "what": "What is this collection?",
+    "trust": "Can its judgements be trusted?",
+    "best": "Which system is best?",
+    "next": "What should be done next?",
+}
+
+
+def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
+    """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
+    collection_settings = study.settings.collection
+    return Document(
+        title=collection_settings.title,
+        subtitle=sentence("answers.subtitle", collection=collection_settings, annot_version=__version__),
+        notice=study.notice,
+        answers=answers(study),
+        body=(agreement.body(study), grades.body(study), runs.body(study), effect.body(study)),
+        appendix=(
+            *collection.appendix(study),
+            *grades.appendix(study),
+            *agreement.appendix(study),
+            assessors.appendix(study.diagnosed),
+            *trials.appendix(study),
+            *runs.appendix(study),
+            *analyses.appendix(study),
+            *effect.appendix(study),
+            _rules(study),
+        ),
+        chain=chain,
+    )
+
+
+def tables(study: Study) -> Iterator[Table]:
+    """Every table of the report; those that need no measuring come first."""
+    for section in (*collection.appendix(study), *grades.appendix(study)):
+        yield from section.tables
+    if study.decisions:
+        yield grades.final_grades(study)
+    yield from agreement.differences(study)
+    yield from runs.settings(study)
+    made = document(study, chain=())
+    for section in (*made.body, *made.appendix):
+        yield from section.tables
+
+
+def answers(study: Study) -> tuple[Reply, ...]:
+    """The first screen: what this is, whether it can be trusted, which run is best, what to do next."""
+    values = _values(study)
+    return tuple(
+        Reply(question, sentence(f"answers.{name}_verdict", **values), sentences(f"answers.{name}", **values))
+        for name, question in QUESTIONS.items()
+    )
+
+
+def _values(study: Study) -> dict[str, object]:
+    """All that the sentences may name."""
+    together = study.agreement.groups[-1]
+    effect = None if isinstance(study.effect, Undefined) else study.effect
+    diagnosis = study.diagnosed.diagnosed.diagnosis
+    found, best = alpha(study.agreement), verdict.best(study.evaluated)
+    reliability = verdict.reliability(found)
+    robustness = verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs)
+    return {
+        "study": study,
+        "level": f"{100 * study.settings.agreement.level:g}",
+        "together": together,
+        "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
+        "assessors": len({judgement.assessor for judgement in study.judgements}),
+        "alpha": found,
+        "alpha_after": alpha(study.agreement, after=True),
+        "disputed": disputed(study.agreement),
+        "reliability": reliability,
+        "robustness": robustness,
+        "known": reliability != "unknown" and robustness in ("robust", "fragile"),
+        "effect": effect,
+        "tau": None if effect is None else verdict.tau(effect),
+        "same_order": effect is not None and verdict.same_order(effect),
+        "best": best,
+        **{name: sentence(f"runs.{name}", best=best) if best else "" for name in ("too_few", "groups", "like_chance")},
+        "limits": verdict,
+        "gaps": () if isinstance(diagnosis, Undefined) else diagnosis.gaps,
+        "findings": () if isinstance(diagnosis, Undefined) else diagnosis.findings,
+        "unfinished": study.open + study.incomplete,
+    }
+
+
+def _rules(study: Study) -> Chapter:
+    """The rules behind the first screen, and how intervals and digits are made."""
+    return Chapter(
+        "rules",
+        "Rules, intervals and digits",
+        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), level=study.level),
+    )
