@@ -165,7 +165,7 @@ def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study
     assert {path.name for path in own.iterdir()} == {"whole", kept.name}
     assert "nothing to remove" in annot_done("index", "--clean", folder=folder).stdout
     stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file() and path.parent != kept}
-    assert "made now: word vectors and averages, lsa" in annot_done("index", folder=folder).stdout
+    assert "built: word vectors and averages, lsa" in annot_done("index", folder=folder).stdout
     assert not kept.exists()
     assert stands.items() <= {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}.items()
     made = {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()}

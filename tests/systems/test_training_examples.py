@@ -187,8 +187,8 @@ def test_every_example_of_another_kind_is_named_with_its_line(tmp_path: Path) ->
             "x.jsonl:3: found texts, expected papers",
             "x.jsonl:4: found a negative, expected none: others of its batch give it",
         ],
-        "specter-id": ["x.jsonl:1: found no negative, expected one"],
-        "cosentbert": ["x.jsonl:1: found no negative, expected one"],
+        "specter-id": ["x.jsonl:1: found no negative, expected one of its own"],
+        "cosentbert": ["x.jsonl:1: found no negative, expected one of its own"],
     }
 
 
