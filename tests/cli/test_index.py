@@ -221,7 +221,7 @@ def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study
     shutil.rmtree(found.parent)
     gone = annot("check", "index", folder=folder)
     assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
-    for extra, says in (["--dry-run"], "would build"), ([], "built: "):
+    for extra, says in (["--dry-run"], "would build"), ([], "built"):
         assert f"{says}: {is_missing}\n" in annot_done("index", *extra, folder=folder).stdout
     annot_done("check", "index", folder=folder)
     assert rankings(folder) == expected

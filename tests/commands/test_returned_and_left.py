@@ -43,7 +43,7 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     left = annot("assessor", "leave", "a1", "--offline", *(["--to-adjudicator"] if contested else []))
     assert left.exit_code == 0
     assert f"  {QUERY} d00" in left.stdout
-    assert ("An adjudicator decides on them" in left.stdout) is contested
+    assert ("An adjudicator decides:" in left.stdout) is contested
     assert "next: annot push adjudication" in left.stderr
     after = annot("status", "--json").data
     assert (after["waiting"], after["returned"], after["incomplete"]) == (0, 0, 0)

@@ -115,7 +115,7 @@ def test_without_the_task_on_record_the_answers_until_then_are_shown_and_called_
         judgements.record_judgements(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
     found = annot("trace", QUERY, "d08", "--json").data
     assert [(one["grades"], one["on_record"]) for one in found["shown"]] == [([["a2", 1], ["a1", 0]], False)]
-    assert "the task as it was sent is not on record" in annot("trace", QUERY, "d08").stdout
+    assert "the task that was sent is not on record" in annot("trace", QUERY, "d08").stdout
 
 
 def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
@@ -127,7 +127,7 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
         "  2  method      method      How p1.",
         "document d08",
         "document 9 of 10, drawn by title_tfidf at rank 5 (score 0.82) in turn 9",
-        "given to a1 as number 9 of their pairs",
+        "assigned to a1 as pair number 9",
         "j1 adjudicated on 2031-03-14T12:00:00+00:00 with the ratings shown, without names, in the order a2: 1, a1: 0",
         "decision: adjudicated",
         "grade 3 by j1: a2 read the facet",

@@ -49,10 +49,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a1 --account a2@demo.example.org", ("already belongs to a2",), "planned"
     ),
     "assessor change: one server for all": Wrong(
-        "assessor change",
-        "a1 --server https://a1.example.org",
-        ('found "project"', "set it under [judging]"),
-        "planned",
+        "assessor change", "a1 --server https://a1.example.org", ('found "project"', "under [judging]"), "planned"
     ),
     "assessor change: the server of somebody unknown": Wrong(
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated

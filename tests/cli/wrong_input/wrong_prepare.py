@@ -211,7 +211,7 @@ WRONG: dict[str, Wrong] = {
     "query sample: periods without papers": Wrong(
         "query sample",
         "",
-        ("queries.periods in annot.toml: found no paper of 1901-1910", "of 1995 to 2024", "set periods = []"),
+        ("queries.periods in annot.toml: found no paper of 1901-1910", "from 1995 to 2024", "set periods = []"),
         "labelled",
         replace("annot.toml", "periods = []", "periods = [[1901, 1910]]"),
     ),

@@ -54,7 +54,7 @@ WRONG: dict[str, Wrong] = {
     "return: not their pair": Wrong(
         "return",
         "fic0407-background fic0101 --to j1 --why Again.",
-        ("not of j1", "it is of a1, a3"),
+        ("not a pair of j1", "it belongs to a1, a3"),
         "judged",
     ),
     "return: a table without reasons": Wrong(
