@@ -194,7 +194,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
         "a1: changed on the server by hand, and changed back now: "
         "maximum_annotations, the title, the instructions; see `annot check server`" in pushed.stderr
     )
-    assert "set back" not in annot_done("push", folder=settled.folder).stderr
+    assert "changed back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
     assert kinds["project set back"] == [f"a1: {findings.SET_BACK.what}: {changed}"]
@@ -203,7 +203,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert result.exit_code == 1
     told = annot("check", "server", folder=settled.folder).stdout
     by_whom = r"by another account \(by the lead's account\)"
-    assert re.search(rf"^a1: 1 answer\(s\) {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
+    assert re.search(rf"^a1: 1 answer {by_whom}: .* \(last on \d{{4}}-\d\d-\d\d\)$", told, re.MULTILINE)
     assert "    to do: these answers do not count; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["server"]["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])

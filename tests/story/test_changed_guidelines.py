@@ -34,7 +34,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     study.judge("a2", {pair: at % 4 for at, pair in enumerate(early)})
     ids = study.judge("a1", {pair: at % 4 for at, pair in enumerate(early)})
     pull.pull(study.workspace, round="judging", advance=quietly)
-    assert "no guidelines were changed" in annot_done("agreement", "guidelines", folder=study.folder).stdout
+    assert "no guidelines were changed" in annot_done("agreement", "--by", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
     text = guidelines.read(study.workspace, "method").text
     page.write_text(f"{text}\nA method used only as a baseline counts for nothing.\n", encoding="utf-8")
@@ -79,7 +79,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(late)})
     study.judge("a2", {pair: (at + at % 2) % 4 for at, pair in enumerate(late)})
     pull.pull(study.workspace, round="judging", advance=quietly)
-    found = annot_done("agreement", "guidelines", "--json", folder=study.folder).data
+    found = annot_done("agreement", "--by", "guidelines", "--json", folder=study.folder).data
     assert [(version["facet"], version["number"], version["why"]) for version in found] == [
         ("method", 1, None),
         ("method", 2, "baselines were graded"),
@@ -91,7 +91,7 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     assert first["before"]["percent"]["median"] == 100
     equal = sum(at % 2 == 0 for at in places)
     assert second["before"]["percent"]["median"] == pytest.approx(100 * equal / len(places))
-    assert "baselines were graded" in annot_done("agreement", "guidelines", folder=study.folder).stdout
+    assert "baselines were graded" in annot_done("agreement", "--by", "guidelines", folder=study.folder).stdout
     annot_done("report", folder=study.folder)
     assert "by version of the guidelines" in (study.folder / "exports" / "report.md").read_text(encoding="utf-8")
     # What each was judged by is on record: with the task, with every revision, and for audit and release.

@@ -152,7 +152,7 @@ def test_a_model_trained_on_the_labels_finds_them_in_the_corpus(planned: Study) 
 
 
 def test_a_facet_without_guidelines_says_where_to_write_them(study: Study) -> None:
-    with pytest.raises(InputError, match=r"guidelines/outcome\.md: not in the study") as caught:
+    with pytest.raises(InputError, match=r"guidelines/outcome\.md: no such page") as caught:
         guidelines.read(study.workspace, "outcome")
     assert str(study.folder / "guidelines" / "outcome.md") in (caught.value.hint or "")
 

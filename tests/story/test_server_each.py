@@ -130,11 +130,11 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
         away = run(first, *command)
         assert away.exit_code == 1
         assert "could not reach 1 server" in away.stderr
-        assert "a2: the server of a2 does not run" in away.message()
+        assert "a2: the server of a2 is not running" in away.message()
         assert counting(first) == before
     assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
     audited = audit.audit(first.workspace, advance=quietly)
-    assert [one.what for one in audited.findings] == ["a2: their server could not be asked"]
+    assert [one.what for one in audited.findings] == ["a2: their server could not be reached"]
     kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
     assert kept.data["projects"] == 2, "a1's pairs and the labels that a1 corrects"
     assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
