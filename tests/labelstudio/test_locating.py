@@ -72,7 +72,7 @@ def test_a_project_that_is_not_found_once_is_there(fake: StudioInMemory, gateway
     fake.faults.append(once("GET", rf"projects/{marked}/?$", not_found))
     assert located(gateway, known(None)) == marked
     fake.faults += [once("GET", rf"projects/{ours}/?$", not_found) for _ in range(2)]
-    with pytest.raises(StudioError, match=r"lists project 1 and finds nothing"):
+    with pytest.raises(StudioError, match=r"lists project 1, but answers 404"):
         located(gateway, project)
 
 
@@ -105,7 +105,7 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: StudioInMemory, g
     gateway.annotate(*gateway.send_tasks(judged, [task("q/d1")]), [])
     duplicates = remove_duplicates(gateway, kept, marker=MARKER)
     assert (duplicates.removed, [one.project_id for one in duplicates.left]) == (1, [full, judged])
-    assert [note.partition(", a duplicate")[0] for note in duplicates.notes("a1")] == [
+    assert [note.partition(" is a duplicate")[0] for note in duplicates.notes("a1")] == [
         "a1: removed 1 empty project that the server had created twice",
         f"a1: project {full}",
         f"a1: project {judged}",

@@ -201,7 +201,7 @@ def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: P
     assert again["done_before"]
     assert again["curve"] == trained["curve"]
     assert (study / "weights/ts+ot-aspire/model.safetensors").stat().st_mtime_ns == before
-    refused = annot("encoder", "train", "ts+ot-aspire", *fixed, "--seed", 3, folder=study)
+    refused = annot("encoder", "train", "ts+ot-aspire", *fixed, "--set", "seed=3", folder=study)
     assert refused.exit_code == 2
     assert "weights of another training are there" in refused.message()
 

@@ -92,8 +92,8 @@ class Event(NamedTuple):
     """What somebody does to a project of one round, and what has to be said of it."""
 
     done: Callable[[Study], None]
-    round: str = ""
-    """The command before `push` and `pull`: "" or adjudicate."""
+    round: str = "judging"
+    """What `push` and `pull` are told: judging or adjudication."""
     lost: int | None = 0
     """Answers that are listed by every pull, which then ends with exit 1; None: all of the person."""
     why: str = ""
@@ -106,32 +106,32 @@ class Event(NamedTuple):
 EDITED = "1 answer changed by another account; the person's own answers count"
 EVENTS = [
     Event(edits_the_collections_name),
-    Event(edits_the_collections_name, "adjudicate"),
+    Event(edits_the_collections_name, "adjudication"),
     Event(edits_the_description),
-    Event(edits_the_description, "adjudicate"),
-    Event(deletes_a_project, "", None, "its project was deleted", told="the project is missing from the server"),
-    Event(deletes_the_adjudicators_project, "adjudicate", None, "its project was deleted"),
-    Event(deletes_all_tasks, "", None, "its project holds no task", told="a1: 10 tasks missing from the server"),
-    Event(deletes_two_tasks, "", 2, "its task was deleted", told="a1: 2 tasks missing from the server"),
-    Event(deletes_an_annotation_of_their_own, "", 1, "its annotation was deleted"),
-    Event(cancels_an_annotation, "", 1, "skipped; last changed by another account, not by its author"),
+    Event(edits_the_description, "adjudication"),
+    Event(deletes_a_project, "judging", None, "its project was deleted", told="the project is missing from the server"),
+    Event(deletes_the_adjudicators_project, "adjudication", None, "its project was deleted"),
+    Event(deletes_all_tasks, "judging", None, "its project holds no task", told="a1: 10 tasks missing from the server"),
+    Event(deletes_two_tasks, "judging", 2, "its task was deleted", told="a1: 2 tasks missing from the server"),
+    Event(deletes_an_annotation_of_their_own, "judging", 1, "its annotation was deleted"),
+    Event(cancels_an_annotation, "judging", 1, "skipped; last changed by another account, not by its author"),
     Event(removes_a_leavers_account, push=0),
     Event(deletes_a_leavers_user, push=0),
     Event(gives_an_assessor_another_account),
     Event(edits_a_colleagues_answer, told=f"a1: {EDITED}"),
-    Event(edits_a_colleagues_answer, "adjudicate", told=f"j1: {EDITED}"),
+    Event(edits_a_colleagues_answer, "adjudication", told=f"j1: {EDITED}"),
 ]
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: f"{event.done.__name__} {event.round}".strip())
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: f"{event.done.__name__} {event.round}")
 def test_an_ordinary_event_leaves_the_same_answers_counting(complete: Complete, study: Study, event: Event) -> None:
-    person, everything = ("j1", in_dispute(study)) if event.round else ("a1", study.planned()["a1"])
+    person, everything = ("j1", in_dispute(study)) if event.round == "adjudication" else ("a1", study.planned()["a1"])
     before = len(study.listed_projects())
     event.done(study)
     lost = len(everything) if event.lost is None else event.lost
 
     def command(verb: str) -> Result:
-        return annot(*event.round.split(), verb, folder=study.folder)
+        return annot(verb, event.round, folder=study.folder)
 
     def fetched() -> str:
         result = command("pull")

@@ -81,13 +81,13 @@ def stages(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 def copied(study: Study, command: str, folder: Path) -> Study:
     """A study of its own to send from; what is pulled is the same on the server for all."""
-    return study.copy(folder, f"faults-{folder.name}" if command.endswith("push") else study.name)
+    return study.copy(folder, f"faults-{folder.name}" if command.startswith("push") else study.name)
 
 
 def show_instructions(study: Study, command: str) -> None:
     """As before the first answer: a pull that finds answers has them shown no longer, which is all that it writes."""
-    if command.endswith("pull"):
-        for project in study.projects("adjudicate" if command.startswith("adjudicate") else "judge").values():
+    if command.startswith("pull"):
+        for project in study.projects("adjudicate" if command.endswith("adjudication") else "judge").values():
             http(study, "PATCH", f"/api/projects/{project[0]}/", json={"show_instruction": True})
 
 
@@ -139,7 +139,7 @@ def planned_state(stage: Study, command: str, studio: Studio, folder: Path) -> t
         show_instructions(study, command)
         with faulty_proxy(studio.url) as (url, plan):
             STEPS[command](study.workspace, url, studio.token)
-        CLEAN[command] = None if command.endswith("push") else record(study.workspace), tuple(plan.seen)
+        CLEAN[command] = None if command.startswith("push") else record(study.workspace), tuple(plan.seen)
     return CLEAN[command]
 
 

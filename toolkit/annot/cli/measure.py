@@ -85,17 +85,17 @@ def assessor_effect(
     ws: "Workspace",
     convention: ConventionOption = None,
     measure: Annotated[
-        str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
+        str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20; nDCG in trec")
     ] = None,
 ) -> Output:
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
-    from annot.measuring.measured import CONVENTION, MEASURE
+    from annot.measuring.measured import CONVENTION
     from annot.steps import assessor_effect as step
 
     found = step.measure(
         ws,
         convention=convention or CONVENTION,
-        measure_name=measure or MEASURE,
+        measure_name=measure,
         tell=say,
     )
     return Output(found, step.describe(found))

@@ -8,6 +8,7 @@ from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.templating import counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import assessor_effect_of, comparable_runs
 from annot.measuring.results import EFFECT_FILE, as_text, keep
@@ -18,12 +19,13 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(ws: Workspace, *, convention: str, measure_name: str, tell: Callable[[str], None]) -> AssessorEffect:
+def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: Callable[[str], None]) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    Where that cannot be written, `tell` says so.
+    Where that cannot be written, `tell` says so. measure_name: None takes that on which the convention compares runs.
     """
     check_name(convention, tuple(MEASURES), what="convention")
+    measure_name = measure_name or PRIMARY[convention]
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
