@@ -35,7 +35,7 @@ def test_the_sheet_and_the_command_that_writes_it_explain_how_to_fill_it_in(stud
     sheet = (folder / "queries.csv").read_text(encoding="utf-8")
     for said in (
         *("application: ", "empirical: ", "resource: ", "theoretical: ", "survey: ", "from 1 (", "to 5 ("),
-        *("substantial content", "makes sense on its own", "fits one of the types", "Strike out a facet"),
+        *("substantial content", "makes sense on its own", "fits one of the types", "Delete the name of a facet"),
         "rated 3 or higher",
     ):
         assert said in told
@@ -134,7 +134,7 @@ def test_recent_papers_give_a_sheet_and_papers_without_years_are_told_of(tmp_pat
     assert "the periods were chosen from the years of the corpus: 2020, 2021, 2022, 2023, 2024" in done.stderr
     refused = annot("query", "sample", folder=tmp_path / "undated")
     assert refused.exit_code == 2
-    assert "no paper of the corpus has a year" in refused.stderr
+    assert "no paper in the corpus has a year" in refused.stderr
     assert not (tmp_path / "undated" / "queries.csv").exists()
 
 

@@ -75,7 +75,7 @@ def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes
         assert not difference(before, snapshot(folder)), words
     done = annot_done("plan", folder=folder)
     (backup,) = (folder / "backups").iterdir()
-    assert f"as it was before: {Path('backups') / backup.name}" in done.stderr
+    assert f"the backup from before is {Path('backups') / backup.name}" in done.stderr
     assert backup.stat().st_mode & 0o777 == 0o600
     for words in ("status", "plan", "check plan"):
         annot_done(*words.split(), folder=folder)

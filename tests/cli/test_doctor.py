@@ -140,7 +140,7 @@ def test_a_repository_that_would_take_the_database_is_found(study: Study) -> Non
     assert not findings(folder)
     (folder / ".gitignore").unlink()
     (what,) = findings(folder)
-    assert "does not name annot.db" in what
+    assert "does not list annot.db" in what
     annot_done("init", folder=folder)
     assert not findings(folder)
     subprocess.run(["git", "add", "-A"], cwd=folder, check=True)

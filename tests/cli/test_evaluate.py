@@ -102,7 +102,7 @@ def test_report_and_qrels_compare_name_what_holds_and_what_is_not_better_than_ch
     assert re.search(r"^turned \(d\): not better than chance", printed, re.MULTILINE)
     annot_done("report", folder=folder)
     report = (folder / "exports" / "report.md").read_text()
-    assert "differences between runs hold: best is better than fabs_tfidf, fabs_bm25 and turned; " in report
+    assert "differences between runs are significant: best is better than fabs_tfidf, fabs_bm25 and turned; " in report
     assert report.count("Not better than chance: turned.") == 2
     (folder / "other.txt").write_text((folder / "exports" / "qrels.txt").read_text())
     of_two = annot_done("qrels", "compare", "exports/qrels.txt", "other.txt", folder=folder)
