@@ -8,8 +8,8 @@ from wrong import Wrong
 
 RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
 CONTEXTS = (
-    '{"papers": ["fic0501", "%s"], "contexts": [{"citing": "c1", "text": "Both (1, 2).", "fields": []}]}\n'
-    '{"papers": ["fic0503", "%s"], "contexts": [{"citing": "c2", "text": "These two (1, 2).", "fields": []}]}\n'
+    '{"papers": ["fic0501", "%s"], "contexts": [{"citing": "c1", "text": "Both (1, 2)."}]}\n'
+    '{"papers": ["fic0503", "%s"], "contexts": [{"citing": "c2", "text": "These two (1, 2)."}]}\n'
 )
 """Two sets of papers, as `annot encoder contexts` writes them."""
 
@@ -75,7 +75,7 @@ WRONG: dict[str, Wrong] = {
         "pooled",
     ),
     "encoder train: no examples": Wrong(
-        "encoder train", "specter-id --data d", ("train.jsonl: not there", "`annot encoder examples"), "pooled"
+        "encoder train", "specter-id --data d", ("train.jsonl: no such file", "`annot encoder examples"), "pooled"
     ),
     "encoder train: examples of papers for a system of sentences": Wrong(
         "encoder train",

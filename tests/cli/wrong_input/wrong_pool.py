@@ -156,7 +156,7 @@ WRONG: dict[str, Wrong] = {
     "pool add: not in the corpus": Wrong(
         "pool add", "fic0407 nowhere --reason mine", ("nowhere: not in the corpus", "annot corpus add"), "pooled"
     ),
-    "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
+    "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found no words",), "pooled"),
     "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
     "pool add --method: a method that drew": Wrong(
         "pool add", "--method abs_tfidf", ("--method abs_tfidf: already drew these pools", "--per-method"), "pooled"

@@ -13,12 +13,12 @@ WRONG: dict[str, Wrong] = {
         "agreement", "--by assessor", ("no judgements", "annot pull"), "planned"
     ),
     "agreement: an option of another way": Wrong(
-        "agreement", "--by guidelines --all", ("--all", "expected with the table by facet"), "judged"
+        "agreement", "--by guidelines --all", ("--all can only be used with the table by facet",), "judged"
     ),
     "agreement: a query without --by": Wrong(
         "agreement",
         "--query fic0407-background",
-        ("--query: expected with --by assessor only",),
+        ("--query can only be used with --by assessor",),
         "judged",
     ),
     "agreement: binarised off the scale": Wrong(

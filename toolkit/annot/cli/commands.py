@@ -20,6 +20,7 @@ from annot import __version__
 from annot.base.cores import limited
 from annot.base.errors import AnnotError, MissingInput
 from annot.cli.options import (
+    DRY_RUN,
     CsvOption,
     JsonOption,
     KeyOption,
@@ -337,6 +338,8 @@ def _with_shared_options(
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
             answer = function(**arguments)
+        if ctx.meta.get(DRY_RUN):
+            say("dry run: nothing is changed; this is what the command would do")
         if answer is not None:
             answer = answer._replace(notes=()) if given["quiet"] else answer
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))

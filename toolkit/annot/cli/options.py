@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from annot.base.errors import InputError
-from annot.cli.output import say
 
 MOST = 1_000_000_000
 FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
@@ -28,9 +27,8 @@ def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) 
 
 
 def _dry_run(ctx: typer.Context, value: bool) -> bool:
-    if value and DRY_RUN not in ctx.meta:
+    if value:
         ctx.meta[DRY_RUN] = True
-        say("dry run: nothing is changed; this is what the command would do")
     return value
 
 
