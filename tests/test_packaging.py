@@ -68,10 +68,12 @@ def test_an_installed_wheel_finds_templates_and_guidelines(annot: Path, tmp_path
     assert "<HyperText" in preview.stdout
 
 
-def test_an_installed_wheel_runs_the_examples_of_the_readme(annot: Path, tmp_path: Path) -> None:
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    examples = [code for code in re.findall(r"^```python\n(.*?)^```$", readme, re.M | re.S) if "open_study" not in code]
-    assert len(examples) >= 4
+def test_an_installed_wheel_runs_the_examples_of_the_readme_and_of_the_page_for_readers(
+    annot: Path, tmp_path: Path
+) -> None:
+    pages = [(CHECKOUT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/reader.md")]
+    examples = [code for page in pages for code in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)]
+    assert len(examples) >= 2
     (tmp_path / "exports").symlink_to(CHECKOUT / "exports")
     for code in examples:
         command = [str(annot.parent / "python"), "-W", "error", "-c", code]

@@ -203,7 +203,7 @@ def test_relish_is_read_as_its_paper_tells() -> None:
         ('[{"pmid": "7", "response": {"relevant": [], "partial": []}}]', "no field 'irrelevant'"),
         (
             '[{"pmid": "7", "response": {"relevant": ["8"], "partial": ["8"], "irrelevant": []}}]',
-            "'8' is there 2 times",
+            "document '8' occurs 2 times",
         ),
     ],
 )
