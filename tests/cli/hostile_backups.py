@@ -166,7 +166,7 @@ HOSTILE = {
     "settings of git below": Hostile(file("files/notes/.git/config", GIT_SETTINGS), BELONGS),
     "settings of git in capitals": Hostile(file("files/.GIT/config", GIT_SETTINGS), BELONGS),
     "a file that leads to git's settings": Hostile(file("files/notes/.git", "gitdir: x"), BELONGS),
-    "a folder that git takes for its own": Hostile(bare_repository, "a folder of git"),
+    "a folder that git takes for its own": Hostile(bare_repository, "a git folder"),
     "a server of the program's own": Hostile(file("files/.annot/studios/a1/elsewhere.json", "{}"), BELONGS),
     "backups in the backup": Hostile(file("files/backups/x.tar.gz"), BELONGS),
     "a restore in the restore": Hostile(file("files/.annot-restore-x/new.db"), BELONGS),

@@ -64,10 +64,10 @@ def test_what_does_not_fit_on_the_disk_is_refused_before_the_first_byte(
 ) -> None:
     size = sum(len(content) for content in Backup.read(place.backup).files.values())
     opened: list[object] = []
-    monkeypatch.setattr(archive, "_unpack_entry", lambda *given: opened.append(given))
+    monkeypatch.setattr(archive, "_unpacked", lambda *given: opened.append(given) or iter(()))
     monkeypatch.setattr(archive.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 0, size - 1))  # type: ignore[attr-defined]
     refused = annot("restore", place.backup, tmp_path / "new", folder=tmp_path)
-    assert f"holds {size} bytes, and {size - 1} are free on the disk" in refused.stderr
+    assert f"needs {size} bytes, found {size - 1} free on the disk" in refused.stderr
     assert not opened
 
 

@@ -49,7 +49,7 @@ def test_a_corpus_that_carries_labels_of_its_own_needs_no_model(tmp_path: Path) 
     assert "paper p2 has no sentence labels" in refused.stderr
     sampled = annot_done("query", "sample", "--json", folder=folder)
     assert sampled.data["papers"] == 2
-    assert "1 paper without sentence labels takes no part" in sampled.stderr
+    assert "1 paper without sentence labels is left out" in sampled.stderr
 
 
 def test_a_paper_without_labels_is_left_out_of_the_corpus_on_record(study: Callable[[str], Path]) -> None:

@@ -109,11 +109,11 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
             ranking[1], ranking[3],
         ]  # fmt: skip
     assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-    assert "version 2: engine, its first 4" in annot_done("pool", "show", PAPER, folder=folder).stdout
+    assert "version 2: engine, top 4" in annot_done("pool", "show", PAPER, folder=folder).stdout
     # Again: nothing. Deeper: what is still missing, from the same ranking, as another version.
     held = snapshot(folder)
     again = annot_done("pool", "add", "--method", "engine", "--depth", 4, folder=folder)
-    assert "nothing to add" in again.stderr
+    assert "nothing is new" in again.stderr
     assert not difference(held, snapshot(folder))
     deeper = annot_done("pool", "add", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
     assert deeper.data["version"] == 3

@@ -107,7 +107,7 @@ def test_a_password_in_an_address_is_never_repeated(study: Path, monkeypatch: py
 def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
     found = annot("init", "pools/mine", folder=study)
     assert found.exit_code == 2
-    assert "in a folder of the study" in found.message()
+    assert "inside the study" in found.message()
     assert not (study / "pools/mine").exists()
     assert annot("init", "other", folder=study).exit_code == 0
 
