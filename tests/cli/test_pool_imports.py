@@ -179,7 +179,7 @@ def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Cal
     assert (added.data["version"], [one["added"] for one in added.data["pools"]]) == (2, [[first]])
     assert f"{there}: already in the pool" in added.stderr
     before = snapshot(folder)
-    assert "nothing to add" in annot_done(*call, folder=folder).stderr
+    assert "nothing is new" in annot_done(*call, folder=folder).stderr
     assert not difference(before, snapshot(folder))
     entry = pool(folder, "fic0407")[-1]
     assert (entry["doc_id"], entry["drawn"]["method"]) == (first, "manual")  # type: ignore[index]

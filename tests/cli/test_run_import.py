@@ -143,7 +143,7 @@ def test_a_run_made_here_is_not_written_over_and_a_system_has_each_seed_once(stu
     annot_done("run", "import", "a.run", "--tag", "dense-1", *seeded, folder=folder)
     (folder / "b.run").write_text(run_text({QUERY: pool(folder)[::-1]}))
     same_seed = annot("run", "import", "b.run", "--tag", "dense-2", *seeded, folder=folder)
-    assert "one of the same seed: dense-1" in same_seed.message()
+    assert "one with the same seed: dense-1" in same_seed.message()
     again = annot("run", "import", "a.run", "--tag", "dense-2", "--system", "dense", "--seed", "2", folder=folder)
     assert "already has this run" in again.message()
 
