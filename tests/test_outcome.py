@@ -6,10 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.base.records import Judgement
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Returned
+from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_sourced, record_judgements
-from annot.study.outcome import current_judgements, outcome_of
+from annot.store.people import put_assessors
+from annot.store.queries import put_queries
+from annot.study.outcome import (
+    ChangedAnswer,
+    Outcome,
+    changed_after_adjudication,
+    current_judgements,
+    outcome_from,
+    outcome_of,
+)
 from annot.study.workspace import Workspace
 from judged_study import judged_study
 
@@ -43,6 +53,75 @@ def test_the_latest_answer_that_counts_is_taken_and_where_none_counts_the_latest
 def test_assessors_and_occasions_do_not_take_each_others_place() -> None:
     answers = (given(1), given(2, assessor="a2"), given(3, occasion=2), given(0, *SKIPPED, assessor="a2"))
     assert current_judgements(answers) == (given(1), given(3, occasion=2), given(2, assessor="a2"))
+
+
+PAIR = ("q1", "d1")
+
+
+def decision(at: str, grade: int | None = 2) -> SourcedAdjudication:
+    said = Adjudication(*PAIR, "j1", grade, "shown", ("a1", "a2"), judged_at=at)
+    return SourcedAdjudication(said, "label-studio", "70", {}, changed_at=at)
+
+
+def returned_pair(*settled: SourcedAdjudication) -> Outcome:
+    """a1 and a2 do not agree, and at ten the pair is returned to a1, who has not answered yet."""
+    return outcome_from(
+        tuple(Assignment(*PAIR, name, 1) for name in ("a1", "a2")),
+        [given(1), given(3, assessor="a2")],
+        settled,
+        [Returned(*PAIR, "a1", 3, "Look again.", "2031-01-01T10:00:00+00:00")],
+        asked=1,
+    )
+
+
+def test_a_returned_pair_waits_and_is_neither_open_nor_incomplete() -> None:
+    found = returned_pair()
+    assert (found.waiting, found.open, found.incomplete, found.decisions) == ((PAIR,), (), (), ())
+
+
+def test_a_returned_pair_that_is_settled_waits_for_nobody() -> None:
+    found = returned_pair(decision("2031-01-01T10:00:01Z"))
+    assert (found.waiting, found.open, found.incomplete, found.short) == ((), (), (), ())
+    assert [one.grade for one in found.decisions] == [2]
+
+
+def test_a_decision_from_before_the_return_does_not_settle_the_pair() -> None:
+    found = returned_pair(decision("2031-01-01T09:59:59Z"))
+    assert (found.waiting, found.decisions, found.reopened) == ((PAIR,), (), {PAIR: 1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([], []),
+        ([("10:00:00.000", 0)], []),
+        ([("09:59:59.999", 0)], []),
+        ([("10:00:00.001", 0)], [(3, 0)]),
+        ([("10:00:00.000", 0), ("10:00:00.001", 1)], [(0, 1)]),
+        ([("10:00:00.001", 0), ("10:00:00.002", 3)], []),
+        ([("10:00:00.001", None)], [(3, None)]),
+    ],
+    ids=["unchanged", "at that moment", "just before", "just after", "at it and after it", "and back", "cannot judge"],
+)
+def test_an_answer_is_named_if_it_changed_after_the_decision_and_not_at_its_very_moment(
+    tmp_path: Path, changes: list[tuple[str, int | None]], told: list[tuple[int | None, int | None]]
+) -> None:
+    day = "2031-01-01T{}Z".format
+    answers = [("09:00:00.000", 3), *changes]
+    with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
+        put_queries(session, [Query("q1", "p1", "method", (0,))])
+        put_assessors(session, [Assessor("a2", None, False), Assessor("j1", None, True)])
+        for at, grade in answers:
+            said = replace(given(grade, assessor="a2"), judged_at=day("09:00:00.000"))
+            said = replace(said, cannot_judge="no abstract" if grade is None else None)
+            record_judgements(
+                session,
+                [SourcedJudgement(said, "label-studio", "7", {"at": at}, changed_at=day(at))],
+                recorded_at=day(at),
+            )
+        record_adjudications(session, [decision(day("10:00:00.000"))], recorded_at=day("10:00:00.000"))
+        found = changed_after_adjudication(session)
+    assert found == tuple(ChangedAnswer(*PAIR, "a2", before, after) for before, after in told)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from annot.judging.exchange.collecting import LAG, Seen
+from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled
 from annot.labelstudio.tasks import pair_key
 from annot.steps import pull
@@ -31,8 +31,8 @@ def test_a_change_that_was_made_earlier_and_is_seen_later_is_not_missed(sent: Wo
     sent.judge("a1", {first: 1})
     sent.pull(seen=seen)
     latest = sent.studio.now
-    for late, (pair, grade) in zip((LAG / 2, LAG - timedelta(seconds=1)), ((second, 2), (third, 3)), strict=True):
-        sent.studio.now = latest - late
+    for late, pair, grade in ((5, second, 2), (9, third, 3)):
+        sent.studio.now = latest - timedelta(seconds=late)
         sent.judge("a1", {pair: grade})
         (row,) = sent.pull(seen=seen).assessors
         assert (row.assessor, row.new) == ("a1", 1)

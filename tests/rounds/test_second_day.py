@@ -1,0 +1,199 @@
+"""The second day: the same command twice, two at once, in the wrong order, and after somebody left or deleted something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from annot.base.errors import AnnotError, MissingInput, StudioError
+from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.recording import Pulled
+from annot.labelstudio.tasks import pair_key
+from annot.steps import assessor_leaving, pull
+from annot.steps.pull import pull_sent, watch
+from studio_in_memory import once
+from worlds import Pair, World, result
+
+
+def quietly(_done: int, _total: int | None) -> None:
+    """No progress bar."""
+
+
+def meanwhile(world: World, do: Callable[[], object], *, method: str, path: str) -> None:
+    """At the next such request, before the server answers it, something else is done first."""
+
+    def fault(request: httpx.Request) -> None:
+        if request.method == method and path in request.url.path:
+            world.studio.faults.remove(fault)
+            do()
+
+    world.studio.faults.append(fault)
+
+
+def pull_all(world: World, seen: dict[int, Seen] | None = None) -> tuple[Pulled, tuple[AnnotError, ...]]:
+    return pull_sent(world.ws, advance=quietly, seen=seen)
+
+
+def refuse(world: World, round: str, name: str, *, often: int = 1) -> None:
+    """The server fails to hand out what is in this project."""
+    path = f"/projects/{world.project(name, round)}/export"
+    world.studio.faults += [once("GET", path, lambda request: httpx.Response(500)) for _ in range(often)]
+
+
+def test_nothing_is_sent_twice_of_any_round_that_was_sent(settled: World) -> None:
+    before = len(settled.studio.tasks)
+    for round in ("judging", "adjudication", "judging", "adjudication"):
+        assert sum(row.sent + row.withdrawn + row.updated for row in settled.push(round).projects) == 0
+    assert len(settled.studio.tasks) == before
+
+
+def test_two_pulls_at_once_record_every_answer_once(sent: World) -> None:
+    made = sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
+    inner: list[Pulled] = []
+
+    def other() -> None:
+        sent.studio.change(made[sent.pairs[0]], result(3))
+        inner.append(sent.pull())
+
+    meanwhile(sent, other, method="GET", path=f"/projects/{sent.project('a1')}/export")
+    outer = sent.pull()
+    (first,) = inner
+    assert [row.new for row in first.assessors] == [4, 0]
+    assert [(row.new, row.changed, row.lost) for row in outer.assessors] == [(0, 0, 0), (0, 0, 0)]
+    assert sorted(one.grade or 0 for one in sent.outcome.judgements) == [1, 1, 1, 3]
+
+
+def test_an_answer_deleted_and_pulled_by_another_pull_is_reported_by_both(sent: World) -> None:
+    made = sent.judge("a1", dict.fromkeys(sent.pairs[:2], 1))
+    sent.pull()
+
+    def other() -> None:
+        sent.studio.delete_annotation(made[sent.pairs[0]])
+        assert len(sent.pull().lost) == 1
+
+    meanwhile(sent, other, method="GET", path=f"/projects/{sent.project('a1')}/export")
+    assert len(sent.pull().lost) == 1
+    assert len(sent.pull(accept_deletions=True).lost) == 1
+    assert sent.pull(accept_deletions=True).lost == ()
+    assert sum(one.counts for one in sent.outcome.judgements) == 1
+
+
+def test_a_push_in_the_middle_of_another_leaves_each_task_once(planned: World) -> None:
+    meanwhile(planned, planned.push, method="POST", path="/import")
+    planned.push()
+    for name in ("a1", "a2"):
+        assert sorted(planned.tasks(name)) == sorted(pair_key(*pair) for pair in planned.pairs)
+        assert len(planned.studio.tasks_of(planned.project(name))) == 10
+    planned.judge("a1", dict.fromkeys(planned.pairs, 1))
+    assert planned.pull().assessors[0].judged == 10
+
+
+def test_a_pull_in_the_middle_of_adjudication_keeps_what_is_decided_and_asks_the_rest(judged: World) -> None:
+    judged.push("adjudication")
+    first, second = judged.disputed
+    judged.judge("j1", {first: 2}, "adjudicate")
+    # The assessor of the other dispute comes round while its task is open.
+    (given,) = judged.studio.annotations_on(judged.tasks("a2")[pair_key(*second)])
+    judged.studio.change(given["id"], result(1))
+    pulled, refused = pull_all(judged)
+    assert (refused, pulled.open) == ((), 0)
+    assert {row.part: row.judged for row in pulled.assessors} == {"judging": 10, "adjudication": 1}
+    assert judged.grades()[first] == 2
+    assert judged.grades()[second] == 1
+    (row,) = judged.push("adjudication").projects
+    assert (row.planned, row.sent, row.withdrawn) == (1, 0, 1)
+    assert list(judged.tasks("j1", "adjudicate")) == [pair_key(*first)]
+
+
+def test_a_task_that_is_decided_while_its_dispute_ends_is_kept_and_counts(judged: World) -> None:
+    judged.push("adjudication")
+    (pair, _) = judged.disputed
+    (given,) = judged.studio.annotations_on(judged.tasks("a2")[pair_key(*pair)])
+    judged.studio.change(given["id"], result(1))
+    judged.pull()
+    meanwhile(
+        judged, lambda: judged.judge("j1", {pair: 0}, "adjudicate"), method="POST", path="/dm/actions"
+    )
+    judged.push("adjudication")
+    assert pair_key(*pair) in judged.tasks("j1", "adjudicate")
+    judged.pull("adjudication")
+    assert judged.grades()[pair] == 0
+
+
+def test_who_left_keeps_what_they_answered_and_their_open_tasks_go_to_the_other(sent: World) -> None:
+    sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs, 1))
+    sent.pull()
+    assessor_leaving.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
+    for withdrawn in (7, 0):
+        pushed = sent.push()
+        assert [(row.assessor, row.sent) for row in pushed.projects if row.sent] == []
+        assert sum(row.withdrawn for row in pushed.projects) == withdrawn
+    assert sorted(sent.tasks("a1")) == sorted(pair_key(*pair) for pair in sent.pairs[:3])
+    pulled = sent.pull()
+    assert [(row.assessor, row.judged, row.lost) for row in pulled.assessors] == [("a1", 3, 0), ("a2", 10, 0)]
+
+
+def test_the_project_of_who_left_may_be_gone_without_holding_up_a_push_or_their_answers(sent: World) -> None:
+    sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
+    sent.pull()
+    assessor_leaving.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
+    sent.studio.delete_project(sent.project("a1"))
+    pushed = sent.push()
+    assert "a1" not in [row.assessor for row in pushed.projects if row.sent]
+    pulled = sent.pull()
+    assert {one.why for one in pulled.lost} == {"its project was deleted"}
+    assert sum(one.counts for one in sent.outcome.judgements) == 3
+
+
+def test_a_round_that_was_never_sent_is_named_with_the_command_that_sends_it(sent: World) -> None:
+    with pytest.raises(MissingInput, match="nothing was sent") as refused:
+        sent.pull("adjudication")
+    assert refused.value.hint is not None
+    assert "annot push adjudication" in refused.value.hint
+    pulled, others = pull_all(sent)
+    assert (others, [row.part for row in pulled.assessors]) == ((), ["judging", "judging"])
+
+
+def test_before_anything_is_sent_a_pull_says_so(planned: World) -> None:
+    with pytest.raises(MissingInput, match="nothing was sent") as refused:
+        pull_all(planned)
+    assert "annot push" in (refused.value.hint or "")
+
+
+def test_one_round_that_the_server_refuses_keeps_none_of_the_others(judged: World) -> None:
+    judged.push("adjudication")
+    judged.judge("j1", dict.fromkeys(judged.disputed, 2), "adjudicate")
+    refuse(judged, "judge", "a1")
+    pulled, refused = pull_all(judged)
+    assert [row.part for row in pulled.assessors] == ["adjudication"]
+    (error,) = refused
+    assert isinstance(error, StudioError)
+    assert judged.grades() == dict.fromkeys(judged.disputed, 2) | dict.fromkeys(judged.pairs[2:], 1)
+    assert pull_all(judged)[1] == ()
+
+
+def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
+    judged.push("adjudication")
+    judged.push()
+    judged.judge("j1", dict.fromkeys(judged.disputed[:1], 2), "adjudicate")
+    waits: list[int] = []
+
+    def wait(_seconds: float) -> None:
+        waits.append(len(waits))
+        if len(waits) == 1:
+            # While the last dispute is settled, the server fails to say what was judged; one answer is not there yet.
+            judged.judge("j1", dict.fromkeys(judged.disputed[1:], 2), "adjudicate")
+            refuse(judged, "judge", "a1")
+        assert len(waits) < 5
+
+    watch(
+        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=pull.WATCHED, seen=seen)[0],
+        every=1,
+        wait=wait,
+        show=lambda pulled: None,
+        tell=lambda text: None,
+        after=lambda came, why: None,
+    )
+    assert len(judged.grades()) == 10
