@@ -12,18 +12,50 @@ sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 import user_texts  # it is beside the measurements
 
 TEXTS = [text.split(": ", 1) for text in user_texts.texts(CHECKOUT)]
+HEADINGS = [
+    [f"{path.relative_to(CHECKOUT)}:{at}", line.lstrip("# ")]
+    for path in [CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")]
+    for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    if re.match(r"#+ ", line)
+]
+"""Of two words, too."""
 PHRASES = (
     r"everybody everybody's",
     r"nobody anybody's",
-    r"\blies? (?:in|beside|there|where|under)\b",
-    r"\bstands? (?:in|on|there|under|below|beside|above|again)\b",
-    r"\b(?:is|are|was|were) told\b",
-    r"\btold of\b",
+    # 45: things do not stand, lie or live anywhere.
+    r"\bl(?:ies?|ying|ay) (?:in|beside|there|where|under|on|below|at|next)\b",
+    r"\b(?:lives?|living) (?:in|on|there)\b",
+    r"\bst(?:ands?|ood|anding)\b",
+    # 46: nothing is told.
+    r"\b(?:is|are|was|were|be|been) told\b",
+    r"\btold (?:of|at|in|by|with|where|how)\b",
+    r"\btells? (?:of|whether|where|nothing|how|which)\b",
     r"\b[Ss]aid so\b",
-    r"\banew\b",
-    r"\bit errs\b",
+    # 47: subject first.
+    r"^(?:[A-Z][a-z]+ed|Shown|Found|Given|Taken|Sent|Left out|Looked at) (?:is|are|was|were)\b",
+    r"^(?:Compared|Looked at|Left out|Counted|Asked):",
+    r"^Of (?:it|them|these)\b",
+    r"^Of [^,.]{1,40}:",
+    # 48: a relative clause hangs on a noun.
+    r"^What (?:was|were|is|are|has|have|had) [^?]*\b(?:has|have|is|are|was|were) (?:ended|gone|told|lost|out)\b",
+    # 49: the passive or the role.
+    r"^(?!nobody can judge$).*(?<!`)\b[Nn]obody\b(?! could judge this pair; I could)",
+    r"\b(?:[Ss]ome|[Ee]very|[Aa]ny)body\b",
+    # 50: if and when, not where.
+    r"(?:^Where|[,;:] where|^or where|\bnan where) (?:a|an|no|there|none|nothing|neither) \w+ (?:is|are|has|have)\b",
+    r"\bwhere there (?:is|are) (?:none|no)\b",
+    # 51: verbs with objects.
     r"[Bb]etter (?:them|the reasons)\b",
+    r"\b(?:brought|handed) in\b",
     r"not as it was written",
+    r"; exit code \d",
+    # 52: again, not anew.
+    r"\banew\b",
+    r"\bbeside\b",
+    r"\b(?:errs|erring)\b",
+    r"\ball the same\b",
+    r"\bmeanwhile\b",
+    # 55: more of ours.
     r"puts settled pairs among others",
     r"proves? a plan",
     r"a finding or a study",
@@ -36,14 +68,10 @@ PHRASES = (
     r"and at most 1, one for each",
     r"only 0 papers",
     r"^Write the certificate",
-    r"^(?:Compared|Looked at|Left out) (?:is|are)\b",
-    r"\bto nobody\b",
-    r"^Of (?:it|them|these)\b",
-    r"^Of [A-Z]\w+: ",
 )
 """What `Plain English` of the guide to writing warns of, as far as a pattern can find it."""
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_a_phrase_does_not_come_back(phrase: str) -> None:
-    assert not [": ".join(text) for text in TEXTS if re.search(phrase, text[1])]
+    assert not [": ".join(text) for text in TEXTS + HEADINGS if re.search(phrase, text[1])]

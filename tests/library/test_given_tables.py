@@ -93,11 +93,11 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
         (
             FRAME.iloc[:3].astype(object).assign(grade=[1.5, "3", math.inf], query=["q1", None, 2.5]),
             [
-                "ratings: row 0: grade 1.5, expected a whole number, or nan where there is none",
+                "ratings: row 0: grade 1.5, expected a whole number, or nan if there is none",
                 "ratings: row 1: query None, expected text or a whole number",
-                "ratings: row 1: grade '3', expected a whole number, or nan where there is none",
+                "ratings: row 1: grade '3', expected a whole number, or nan if there is none",
                 "ratings: row 2: query 2.5, expected text or a whole number",
-                "ratings: row 2: grade inf, expected a whole number, or nan where there is none",
+                "ratings: row 2: grade inf, expected a whole number, or nan if there is none",
             ],
         ),
         (
@@ -113,7 +113,7 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
             pd.DataFrame([[1, 2], [0, 5.5]], index=["x", "x"], columns=["a1", "a2"]),
             [
                 "ratings: item 'x' is listed 2 times, expected once",
-                "ratings: item x, assessor a2: grade 5.5, expected a whole number, or nan where there is none",
+                "ratings: item x, assessor a2: grade 5.5, expected a whole number, or nan if there is none",
             ],
         ),
         (

@@ -224,7 +224,7 @@ def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_
     assert complete.counting[(*settled, "a1")] != 1
     for _ in range(2):
         pulled = annot_done("pull", "judging", folder=study.folder)
-        assert "1 answer(s) changed after their pair was adjudicated" in pulled.stderr
+        assert "1 answer changed after their pair was adjudicated; the adjudicated grade is kept: " in pulled.stderr
         assert " ".join(settled) in pulled.stderr
     assert annot_done("status", "--json", folder=study.folder).data["changed_after_adjudication"] == 1
     assert "1 answer changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout

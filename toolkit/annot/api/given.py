@@ -111,7 +111,7 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
     if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
         raise InputError(
             f"clusters={clusters!r}: expected {name} in a table with this column, found {type(given).__name__}",
-            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} beside it",
+            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} next to it",
         )
     if isinstance(given, str | os.PathLike):
         path = Path(given)
@@ -263,7 +263,7 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
         return None
     if isinstance(value, int | float | np.number | np.bool_) and float(value).is_integer():
         return int(value)
-    faults.add(f"grade {value!r}, expected a whole number, or nan where there is none", place=label)
+    faults.add(f"grade {value!r}, expected a whole number, or nan if there is none", place=label)
     return None
 
 

@@ -282,7 +282,7 @@ def answers_restore(
 @command("comments", csv=True)
 def comments(
     ws: "Workspace",
-    since: Annotated[str | None, option("Only comments from this day on, such as 2031-03-14.", shown="all")] = None,
+    since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
 ) -> Output:
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
     from annot.steps import comments as step

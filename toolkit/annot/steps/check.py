@@ -117,7 +117,7 @@ def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPa
 def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = pool_facts.replay(ws, advance=advance)
     count = len(found.differences)
-    why = "`annot check files` tells whether the corpus or a file has changed since"
+    why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
         found, rendered("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
     )

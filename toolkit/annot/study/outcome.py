@@ -12,6 +12,7 @@ from sqlmodel import Session
 
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
 from annot.base.settings import Settings
+from annot.base.templating import counted
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_sourced
 from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
@@ -264,7 +265,8 @@ def changes_in_words(found: tuple[ChangedAnswer, ...]) -> str:
         return ""
     pairs = list(dict.fromkeys((one.query_id, one.doc_id) for one in found))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
-    return f"{len(found)} answer(s) changed after their pair was adjudicated, which stands: {shown}"
+    several = counted(len(found), "answer")
+    return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"
 
 
 def _said(record: Any) -> tuple[int | None, str | None]:

@@ -88,7 +88,7 @@ UNKNOWN_GUIDELINES = Kind(
     "by guidelines that are not on record", "look at the pairs with `annot trace`, and ask who changed them", "answer"
 )
 EARLIER_GUIDELINES = Kind(
-    "with older guidelines than were sent last", "`annot push` shows the current ones beside them", "open task"
+    "with older guidelines than were sent last", "`annot push` shows the current ones next to them", "open task"
 )
 NOT_LOOKED_AT = Kind("their server could not be reached", "run `annot check server` again when it answers")
 
