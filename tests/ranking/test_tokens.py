@@ -156,7 +156,7 @@ def test_a_file_that_is_cut_short_or_of_another_version_is_not_mapped(tmp_path: 
 
 
 def test_a_folder_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingInput, match=r"no about\.json"):
+    with pytest.raises(MissingInput, match=r"about\.json is missing"):
         storage.load(tmp_path, kind="annot-shard-1")
     storage.save(tmp_path / "x", kind="other", arrays={}, texts={}, facts={})
     with pytest.raises(InputError, match="found kind 'other'"):

@@ -68,7 +68,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert returned_rows(annot) == []
     assert annot("return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
     twice = annot("return", *disputed, "--to", "a1", "--why", f" {WHY} ")
-    assert (twice.exit_code, "nothing changed" in twice.stdout) == (0, True)
+    assert (twice.exit_code, "already returned with this reason; not changed" in twice.stdout) == (0, True)
     assert annot("return", *agreed, "--to", "a1", "--why", "The facet is another one.").exit_code == 0
     assert returned_rows(annot) == [
         (disputed[1], "not sent yet", "1", None),
@@ -133,11 +133,11 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     looked = read_snapshot(study.workspace).outcome
     assert looked.repeats == ()
     # The same reason again is the same command, also when it is answered; another one returns the pair once more.
-    assert "nothing changed" in annot("return", *disputed, "--to", "a1", "--why", WHY).stdout
+    assert "already returned with this reason; not changed" in annot("return", *disputed, "--to", "a1", "--why", WHY).stdout
 
     # Taken back: the task leaves the project, and the first answer counts.
     assert annot("return", *agreed, "--to", "a1", "--undo").exit_code == 0
-    assert "nothing changed" in annot("return", *agreed, "--to", "a1", "--undo").stdout
+    assert "already taken back; not changed" in annot("return", *agreed, "--to", "a1", "--undo").stdout
     assert annot("push").exit_code == 0
     assert len(study.on_server("a1")) == len(before) + 1
     assert annot("push").exit_code == 0
@@ -249,7 +249,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
         return result.message()
 
     assert "a2 has not judged it" in refused(unjudged, "a2")
-    assert "it is of a1, a2" in refused(disputed, "a3")
+    assert "it belongs to a1, a2" in refused(disputed, "a3")
     assert "not in this study" in refused(("no-such", disputed[1]), "a1")
     assert "not planned" in refused((disputed[0], "nothing"), "a1")
     assert "expected 1 to 300" in refused(disputed, "a1", why=" ")

@@ -176,7 +176,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     traced = trace.trace(disputed.workspace, *left)
     assert (traced.standing, traced.grade) == ("nobody can judge", None)
     assert [said.counts for said in traced.said] == [True] * 3
-    assert "which nobody can judge" in describe(traced)
+    assert "decision: nobody can judge" in describe(traced)
     # The same again, and nothing is sent; a person who thinks again settles it after all.
     assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0)]
     with disputed.as_person("j1") as person:

@@ -69,7 +69,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
     )
     assert substudy.draw(ws, assessor="j1", queries=1, candidates=5, dry_run=False).new is False
     assert "Ordner/ä.pdf" in table.read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="was sent to j1"):
+    with pytest.raises(InputError, match="was already sent to j1"):
         substudy.draw(ws, assessor="j1", queries=1, candidates=4, dry_run=False)
 
     # Abstracts first: one pair open, one not answered by the right account, and the full texts wait.

@@ -64,7 +64,7 @@ def _within(value: Any) -> Iterator[Any]:
 
 class CollectionSettings(Section):
     name: str = "my-collection"
-    """The short name of the study; it stands in file names and on the server."""
+    """The short name of the study; file names and the server use it."""
     title: str = "A test collection"
     """The title of the report, the datasheet and the release."""
     version: str = "0.1"
@@ -212,7 +212,7 @@ class JudgingSettings(Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
     """Assessors of each pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"
-    """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
+    """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn for each pair."""
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
     isolation: Literal["project", "server"] = "project"
