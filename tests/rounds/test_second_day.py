@@ -112,9 +112,7 @@ def test_a_task_that_is_decided_while_its_dispute_ends_is_kept_and_counts(judged
     (given,) = judged.studio.annotations_on(judged.tasks("a2")[pair_key(*pair)])
     judged.studio.change(given["id"], result(1))
     judged.pull()
-    meanwhile(
-        judged, lambda: judged.judge("j1", {pair: 0}, "adjudicate"), method="POST", path="/dm/actions"
-    )
+    meanwhile(judged, lambda: judged.judge("j1", {pair: 0}, "adjudicate"), method="POST", path="/dm/actions")
     judged.push("adjudication")
     assert pair_key(*pair) in judged.tasks("j1", "adjudicate")
     judged.pull("adjudication")

@@ -133,7 +133,10 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     looked = read_snapshot(study.workspace).outcome
     assert looked.repeats == ()
     # The same reason again is the same command, also when it is answered; another one returns the pair once more.
-    assert "already returned with this reason; not changed" in annot("return", *disputed, "--to", "a1", "--why", WHY).stdout
+    assert (
+        "already returned with this reason; not changed"
+        in annot("return", *disputed, "--to", "a1", "--why", WHY).stdout
+    )
 
     # Taken back: the task leaves the project, and the first answer counts.
     assert annot("return", *agreed, "--to", "a1", "--undo").exit_code == 0
