@@ -1,4 +1,4 @@
-"""The second day: the same command twice, two at once, in the wrong order, and after somebody left or deleted something."""
+"""The second day: a command twice, two at once, in the wrong order, and after a person left or deleted something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.steps import assessor_leaving, pull
 from annot.steps.pull import pull_sent, watch
 from studio_in_memory import once
-from worlds import Pair, World, result
+from worlds import World, result
 
 
 def quietly(_done: int, _total: int | None) -> None:
