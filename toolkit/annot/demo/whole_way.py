@@ -40,7 +40,6 @@ from annot.steps import (
     studio,
 )
 from annot.steps.init import init, settings_text
-from annot.store.database import open_store
 from annot.store.runs import Imported, put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
@@ -249,7 +248,7 @@ def _runs(ws: Workspace, *, fresh: bool) -> None:
 def _remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
-    with open_store(ws.database_url) as store, store.begin() as session:
+    with ws.writing() as session:
         put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
 
 

@@ -31,7 +31,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
 from annot.publishing.report.tables import Column, Columns
 from annot.store import adjudications, judgements, people, projects
-from annot.store.database import open_store
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
@@ -111,24 +110,23 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
     """
     person = Assessor(pseudonym, account, adjudicator)
     _check(person)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = people.read_assessors(session)
-            has_answered = _has_answered(session, pseudonym)
-        known = next((other for other in everyone if other.assessor == pseudonym), None)
-        _refuse_shared(everyone, person)
-        if known is not None and known.account and has_answered and not _same_account(known.account, account):
-            raise InputError(
-                f"{pseudonym} has another account, and answers from it are on record",
-                hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
-                "person, choose another name",
-            )
-        if dry_run:
-            return Added(f"{pseudonym}: would be added")
-        notes = _note_on_account(ws, person)
-        with store.begin() as session:
-            people.put_assessors(session, [person])
-            people.set_left(session, pseudonym, None)
+    with ws.reading() as session:
+        everyone = people.read_assessors(session)
+        has_answered = _has_answered(session, pseudonym)
+    known = next((other for other in everyone if other.assessor == pseudonym), None)
+    _refuse_shared(everyone, person)
+    if known is not None and known.account and has_answered and not _same_account(known.account, account):
+        raise InputError(
+            f"{pseudonym} has another account, and answers from it are on record",
+            hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
+            "person, choose another name",
+        )
+    if dry_run:
+        return Added(f"{pseudonym}: would be added")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
+        people.set_left(session, pseudonym, None)
     verb = "added"
     if known is not None:
         same = (known.account, known.adjudicator) == (account, adjudicator)
@@ -145,20 +143,19 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
     On the local server the account is made; on another one the person signs up.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        check_name(pseudonym, tuple(everyone), what="assessor")
-        person = replace(everyone[pseudonym], account=account)
-        _check(person)
-        _refuse_shared(everyone.values(), person)
-        if _same_account(everyone[pseudonym].account, account):
-            return Added(f"{pseudonym}: already has this account")
-        if dry_run:
-            return Added(f"{pseudonym}: would change the account")
-        notes = _note_on_account(ws, person)
-        with store.begin() as session:
-            people.put_assessors(session, [person])
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    person = replace(everyone[pseudonym], account=account)
+    _check(person)
+    _refuse_shared(everyone.values(), person)
+    if _same_account(everyone[pseudonym].account, account):
+        return Added(f"{pseudonym}: already has this account")
+    if dry_run:
+        return Added(f"{pseudonym}: would change the account")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
     return Added(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
 
 
@@ -170,7 +167,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         if not isolated(ws):
             raise InputError(
                 '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
@@ -201,7 +198,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     """Everyone, those who left among them, with how much they were given and have answered."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         everyone = people.read_assessors(session)
         plan = people.read_assignments(session)
         answered = answered_of(session)
@@ -223,7 +220,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
 
 def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
     """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
         answered = answered_of(session)

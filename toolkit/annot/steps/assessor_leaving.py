@@ -17,7 +17,7 @@ from annot.judging.planning.handing_on import PlanHandedOn, hand_on
 from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
-from annot.store.database import Store, open_store
+from annot.store.database import Store
 from annot.store.projects import read_hidden
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
@@ -77,7 +77,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
     than was pulled. Raises InputError where they have, and for people whom the study does not have or who left.
     """
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         _check(ws, everyone, leaver, successor)

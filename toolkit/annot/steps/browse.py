@@ -19,7 +19,6 @@ from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
-from annot.store.database import open_store
 from annot.store.projects import StoredRound, read_hidden
 from annot.study.adjudication import Pair
 from annot.study.exports import read_kinds, unfinished
@@ -52,7 +51,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     """
     if not ws.has_corpus:
         raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         waiting = under_way(session, snapshot)
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}

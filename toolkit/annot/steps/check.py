@@ -18,7 +18,6 @@ from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import rendered
 from annot.ranking.index import faults_of
-from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
@@ -93,7 +92,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
         return Checked({part: PARTS[part](ws, release=release, advance=advance)})
-    open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
+    ws.store().close()  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:
@@ -143,7 +142,7 @@ def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
 
 
 def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
     if release is not None:

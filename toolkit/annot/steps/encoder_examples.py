@@ -35,7 +35,6 @@ from annot.ranking.systems.training.examples import (
     with_negatives,
 )
 from annot.ranking.systems.training.recipes import Recipe
-from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace, check_files, write_file
@@ -146,7 +145,7 @@ def write_examples(
     """
     queries: Set[str] = frozenset()
     if not sampling.with_queries:
-        with open_store(ws.database_url, create=False) as store, store.read() as session:
+        with ws.reading() as session:
             queries = frozenset(query.paper_id for query in read_queries(session))
     sampler = _Sampler(ws, recipe, sampling, queries)
     if recipe.of == "triplets":

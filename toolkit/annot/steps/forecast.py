@@ -41,7 +41,6 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
 from annot.store import people
-from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -159,7 +158,7 @@ def design(
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         known = read_queries(session)
         everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
         drawn = read_pools(session)
@@ -268,7 +267,7 @@ def pools(
     Raises MissingInput where there are no rankings.
     """
     settings = ws.settings
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         queries = read_queries(session)
         current = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]

@@ -25,7 +25,6 @@ from annot.formats.trec import read_qrels
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
-from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
 from annot.study.workspace import Workspace, check_files, given_bytes
@@ -151,7 +150,7 @@ def grades_from(
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         refuse_other_work(ws, session)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
@@ -169,7 +168,7 @@ def grades_from(
     data = b"".join(file.read_bytes() for file in files)
     imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        with ws.writing() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
     return ImportedGrades(

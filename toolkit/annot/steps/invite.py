@@ -24,7 +24,6 @@ from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.publishing.report.words import listed
 from annot.store import people, pools, projects, trials
-from annot.store.database import open_store
 from annot.store.people import Kind, Told, note_told
 from annot.store.projects import Project, read_hidden
 from annot.study.made import note_letters
@@ -75,7 +74,7 @@ def invite(
     until: the day by which the pairs are wanted. Raises InputError for people who have left or have no account,
     MissingInput when there is no one.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
     own = {one.person.assessor: one.person.assessor if isolated(ws) else None for one in found}
@@ -102,7 +101,7 @@ def invite(
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         note_told(session, (_told(ws, one) for one in made))
     note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)

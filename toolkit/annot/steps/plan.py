@@ -25,7 +25,7 @@ from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
-from annot.store.database import Store, open_store
+from annot.store.database import Store
 from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
@@ -78,59 +78,57 @@ def make(
     the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
     they would be without it.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            known = {query.query_id: query for query in read_queries(session)}
-            documents = pools.documents_by_query(session)
-            everyone = people.read_assessors(session)
-            current = people.read_assignments(session)
-            before = people.read_plan(session)
-            sent = projects.was_sent(session)
-        if seed is None:
-            seed = ws.settings.seed if before is None else before.seed
-        ws = ws.replaced(seed=seed)
-        for name in shares:
-            check_name(name, [person.assessor for person in everyone], what="--share")
-        wanted = _wanted(known, documents, queries, current)
-        former = {person.assessor for person in everyone if person.left_on is not None}
-        assessors = [
-            person.assessor
-            for person in everyone
-            if person.assessor not in former
-            and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
-        ]
-        recorded = {person.assessor: person.share for person in everyone if person.share is not None}
-        hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
-        assignments = draw_plan(
-            wanted,
-            known,
-            assessors,
-            per_pair=ws.settings.judging.per_pair,
-            assignment=ws.settings.judging.assignment,
-            repeats=ws.settings.judging.repeats,
-            seed=seed,
-            current=current,
-            former=former,
-            shares=hours,
-        )
-        new = set(assignments) - set(current)
-        per_pair = ws.settings.judging.per_pair
-        # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
-        known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
-        if before is not None and (before.per_pair or per_pair) < per_pair:
-            known_pairs = set()
-        given = {one.pair for one in new}
-        added = Counter(query_id for query_id, _ in given - known_pairs)
-        unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
-        if not dry_run:
-            with store.begin() as session:
-                refuse_growth(session, added, grow=grow)
-                people.set_shares(session, shares)
-                if new or before is None:
-                    record_plan(ws, session, assignments, per_pair=per_pair)
-            file = ws.pools / PLAN_FILE
-            if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
-                write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        documents = pools.documents_by_query(session)
+        everyone = people.read_assessors(session)
+        current = people.read_assignments(session)
+        before = people.read_plan(session)
+        sent = projects.was_sent(session)
+    if seed is None:
+        seed = ws.settings.seed if before is None else before.seed
+    ws = ws.replaced(seed=seed)
+    for name in shares:
+        check_name(name, [person.assessor for person in everyone], what="--share")
+    wanted = _wanted(known, documents, queries, current)
+    former = {person.assessor for person in everyone if person.left_on is not None}
+    assessors = [
+        person.assessor
+        for person in everyone
+        if person.assessor not in former and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
+    ]
+    recorded = {person.assessor: person.share for person in everyone if person.share is not None}
+    hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
+    assignments = draw_plan(
+        wanted,
+        known,
+        assessors,
+        per_pair=ws.settings.judging.per_pair,
+        assignment=ws.settings.judging.assignment,
+        repeats=ws.settings.judging.repeats,
+        seed=seed,
+        current=current,
+        former=former,
+        shares=hours,
+    )
+    new = set(assignments) - set(current)
+    per_pair = ws.settings.judging.per_pair
+    # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
+    known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
+    if before is not None and (before.per_pair or per_pair) < per_pair:
+        known_pairs = set()
+    given = {one.pair for one in new}
+    added = Counter(query_id for query_id, _ in given - known_pairs)
+    unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
+    if not dry_run:
+        with ws.writing() as session:
+            refuse_growth(session, added, grow=grow)
+            people.set_shares(session, shares)
+            if new or before is None:
+                record_plan(ws, session, assignments, per_pair=per_pair)
+        file = ws.pools / PLAN_FILE
+        if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
+            write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     needed = {
         "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
@@ -243,7 +241,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         raise InputError(
             "--sent: found no --query, expected the queries to take back", hint="name each one with --query"
         )
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         with store.read() as session:
             current = people.read_assignments(session)
             known = {query.query_id: query for query in read_queries(session)}

@@ -35,7 +35,6 @@ from annot.publishing.report.words import sentences
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
 from annot.store import papers, pools
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
@@ -68,7 +67,7 @@ def add(
     """
     if not reason.strip():
         raise InputError("--reason: found no words, expected how the papers were found")
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         with store.read() as session:
             queries = read_queries(session)
             (paper_id,) = papers_named(queries, [query])
@@ -133,7 +132,7 @@ def top_up(
             f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
         )
     given = _taken_in(ws, file, method, dry_run=True)
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         with store.read() as session:
             queries = read_queries(session)
             current = pools.read_pools(session)

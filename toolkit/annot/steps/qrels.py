@@ -20,7 +20,6 @@ from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence
 from annot.store.adjudications import accept
-from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
@@ -110,7 +109,7 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
     """
     if not why:
         raise InputError("--allow-single: the reason is empty; say why these pairs count with fewer judgements")
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
         judged = {judgement.pair for judgement in outcome.judgements if judgement.counts}
         pairs = [pair for pair in outcome.short if pair in judged]

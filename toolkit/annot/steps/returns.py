@@ -19,7 +19,6 @@ from annot.base.templating import counted
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
@@ -102,7 +101,7 @@ def _change(
     """faults: where those of a file are noted; without it, the first one is raised as it is."""
     decide = _to_take_back if undo else _to_send_back
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
         decided: list[tuple[ReturnedLine, Returned | None]] = []
         for row in rows:
@@ -176,7 +175,7 @@ def describe(changes: Sequence[Change], *, undo: bool) -> str:
 
 def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     """Every pair that was put before its assessor again and not taken back, by time."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         sent = {
             (project.assessor, asked)

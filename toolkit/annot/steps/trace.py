@@ -29,7 +29,6 @@ from annot.publishing.report.traced import (
 )
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
-from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.study.exports import exported_qrels
@@ -41,7 +40,7 @@ from annot.study.workspace import Workspace
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     """The story of the pair. Raises InputError, with the near name, for an unknown query or document."""
     pair = (query_id, doc_id)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
         ids = [query.paper_id, doc_id]

@@ -25,7 +25,6 @@ from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, trials
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study.outcome import Outcome, answered_of, outcome_of
@@ -82,7 +81,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     file was edited and not read in, which a draw would write over.
     """
     path = ws.training / "gold.tsv"
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         with store.read() as session:
             known = {query.query_id: query for query in read_queries(session)}
             standing = trials.read_gold(session)
@@ -138,7 +137,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
 
     Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
         planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
@@ -171,7 +170,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
 
 def report(ws: Workspace) -> TrainingReport:
     """Every assessor in training against the gold grades, from what has been pulled."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
     if not found and not hidden:
         raise MissingInput("no one is in training", hint="send the first batch with `annot push training`")
