@@ -7,8 +7,11 @@ from annot.base.errors import InputError
 from annot.cli.commands import command
 from annot.cli.options import (
     ClusterOption,
+    DistancesOption,
     DryRunOption,
+    DuplicatesOption,
     GrowOption,
+    MetaOption,
     argument,
     file_names,
     flag,
@@ -16,7 +19,7 @@ from annot.cli.options import (
     recorded,
     refuse_beside,
 )
-from annot.cli.output import Output, progress, rendered, table
+from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -86,13 +89,10 @@ def pool_import(
     ws: "Workspace",
     file: Annotated[Path, argument("A TREC run whose topics are query papers or queries.")],
     method: Annotated[str, option("Name for the method.")],
-    meta: Annotated[
-        Path | None,
-        option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
-    ] = None,
+    meta: MetaOption = None,
     foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
-    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
-    distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
+    duplicates: DuplicatesOption = None,
+    distances: DistancesOption = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Import a run of another search engine as a pooling method.
@@ -194,8 +194,7 @@ def pool_show(
 
     if against is not None:
         refuse_beside("pool show --against", QUERY=query)
-        differences = step.compare(ws, against)
-        return Output(differences, table(commands.COMPARED_POOLS, differences), table="pool show --against")
+        return listing(commands.COMPARED_POOLS, step.compare(ws, against), table="pool show --against")
     if query is not None:
         shown = step.show(ws, query)
         return Output(shown.pool, step.describe(shown))

@@ -23,7 +23,7 @@ from annot.cli.options import (
     option,
     setting,
 )
-from annot.cli.output import Output, emit, progress, rendered, say, table
+from annot.cli.output import Output, emit, listing, progress, rendered, say, table
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def train_gold(
 
     made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
     notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
-    return Output(made, step.describe(made), notes)
+    return Output(made, rendered("gold", made=made), notes)
 
 
 @command("train hide")
@@ -259,8 +259,7 @@ def train_hide(
     """
     from annot.steps import training as step
 
-    hidden = step.hide(ws, share=share, dry_run=dry_run)
-    return Output(hidden, table(step.HIDDEN_GOLD, hidden))
+    return listing(step.HIDDEN_GOLD, step.hide(ws, share=share, dry_run=dry_run))
 
 
 @command("train report", csv=True)
@@ -295,7 +294,7 @@ def substudy_draw(
         ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
     )
     notes = [] if planned.new else ["these pairs were already drawn; nothing has changed"]
-    return Output(planned, step.describe_plan(planned), notes)
+    return Output(planned, rendered("substudy-plan", planned=planned), notes)
 
 
 @command("substudy report", csv=True)

@@ -18,7 +18,7 @@ from annot.cli.options import (
     refuse_beside,
     setting,
 )
-from annot.cli.output import Output, progress, rendered, table
+from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -123,14 +123,13 @@ def status(
     if page + adjudication + returned > 1:
         raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
-        settled = step.adjudication(ws)
-        return Output(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
+        return listing(step.ADJUDICATION, step.adjudication(ws), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        text = table(returns.RETURNED, back) if back else "no pair was returned"
-        return Output(back, text, returns.notes(back), table="status --returned")
+        about = {"notes": returns.notes(back), "table": "status --returned"}
+        return listing(returns.RETURNED, back, empty="no pair was returned", **about)
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
@@ -250,13 +249,8 @@ def answers_list(ws: "Workspace") -> Output:
     from annot.publishing.report import commands
     from annot.steps import answers as step
 
-    found = step.withdrawn(ws)
-    text = (
-        table(commands.WITHDRAWN, found)
-        if found
-        else "all answers count; at the last pull, the server had them all, unchanged"
-    )
-    return Output(found, text)
+    empty = "all answers count; at the last pull, the server had them all, unchanged"
+    return listing(commands.WITHDRAWN, step.withdrawn(ws), empty=empty)
 
 
 @command("answers restore", alone=True)
@@ -287,8 +281,7 @@ def comments(
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
     from annot.steps import comments as step
 
-    found = step.listing(ws, since=since)
-    return Output(found, table(step.COMMENTS, found) if found else "no comments")
+    return listing(step.COMMENTS, step.listing(ws, since=since), empty="no comments")
 
 
 @command("meeting")

@@ -8,7 +8,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Output, rendered, table
+from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -57,8 +57,7 @@ def assessor_list(
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
         text = rendered("silent", found=found, silent=step.SILENT, days=silent)
         return Output(found, text, table="assessor list --silent")
-    people = step.listing(ws)
-    return Output(people, table(step.PEOPLE, people))
+    return listing(step.PEOPLE, step.listing(ws))
 
 
 @command("assessor change", server=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.errors import InputError
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
-from annot.cli.output import Output, needs_a_person, progress, rendered, table
+from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -211,8 +211,7 @@ def query_list(ws: "Workspace") -> Output:
     """List the queries of the study."""
     from annot.steps import query as step
 
-    listed = step.listing(ws)
-    return Output(listed, table(step.QUERIES, listed))
+    return listing(step.QUERIES, step.listing(ws))
 
 
 @command("query folds")

@@ -92,4 +92,4 @@ def demo(
     from annot.demo import whole_way as step
 
     done = step.go(folder, fresh=fresh, tell=say, watch=progress)
-    return Output(done, step.describe(done))
+    return Output(done, rendered("demo", done=done))

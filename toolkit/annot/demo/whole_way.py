@@ -152,20 +152,6 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     )
 
 
-def describe(done: Done) -> str:
-    """Where to look."""
-    return "\n".join(
-        [
-            f"report:         {done.report}",
-            f"browse:         {done.browse}",
-            f"Label Studio:   {done.address} (accounts and passwords: {done.passwords})",
-            f"publish it:     annot release RELEASE -C {done.report.parent.parent}",
-            f"stop it with:   annot studio down -C {done.report.parent.parent}",
-            f"simulated:      {done.simulated}; the papers are fictional",
-        ]
-    )
-
-
 def _workspace(folder: Path) -> Workspace:
     """The demo's study, made in an empty folder; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE

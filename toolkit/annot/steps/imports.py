@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import check_name
-from annot.base.records import Paper, Qrel, Query
-from annot.base.settings import Settings
+from annot.base.records import Qrel, Query
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.formats.csfcube import is_release_file
@@ -25,6 +24,7 @@ from annot.formats.trec import read_qrels
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
+from annot.publishing.report.words import sentences
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
 from annot.study.workspace import Workspace, check_files, given_bytes
@@ -176,7 +176,17 @@ def grades_from(
         pairs=len(rows),
         grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=(*imported.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
+        notes=(
+            *imported.notes,
+            *sentences(
+                "commands.grades",
+                unranked=sorted(query.query_id for query in queries.values() if query.paper_id not in texts),
+                absent=len(ids - texts.keys()),
+                papers=len(ids),
+                highest=max(row.grade or 0 for row in rows),
+                needed=ws.settings.evaluation.relevant_from,
+            ),
+        ),
     )
 
 
@@ -204,23 +214,6 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
         if row.grade is None or not 0 <= row.grade < grades:
             faults.add(f"{row.query} {row.document}: grade {row.grade}, expected 0 to {grades - 1}", line=row.line)
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
-
-
-def _notes(
-    queries: Iterable[Query],
-    ids: Collection[str],
-    texts: Mapping[str, Paper],
-    rows: Iterable[FileJudgement],
-    settings: Settings,
-) -> Iterator[str]:
-    if without := sorted(query.query_id for query in queries if query.paper_id not in texts):
-        yield f"queries without a text in the corpus, so not ranked: {len(without)}, such as {without[0]}"
-    if absent := len([paper_id for paper_id in ids if paper_id not in texts]):
-        yield f"papers without a text in the corpus: {absent} of {len(ids)}; graded, but not ranked"
-    highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
-    if highest < needed:
-        relevant_from = f"evaluation.relevant_from = {max(1, highest)}"
-        yield f"the highest grade is {highest}, but relevant means {needed} or more: set {relevant_from} in annot.toml"
 
 
 def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:

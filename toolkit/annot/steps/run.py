@@ -167,7 +167,8 @@ def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
     """What a reader of these runs must know."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    return sentences("commands.few_abstracts", few=trained_on_few({one.tag: facts[one.tag] for one in made}))
+    few = trained_on_few({one.tag: facts[one.tag] for one in made})
+    return sentences("commands.approximate", made=made) + sentences("commands.few_abstracts", few=few)
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:

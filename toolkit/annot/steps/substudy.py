@@ -91,20 +91,6 @@ def report(ws: Workspace) -> SubstudyReport:
         return substudy_of(ws, session)
 
 
-def describe_plan(planned: PlannedSubstudy) -> str:
-    """The plan as text for the terminal."""
-    from annot.publishing.report.terminal import aligned
-
-    rows = [
-        ("pairs", f"{planned.pairs}, for {planned.assessor}"),
-        ("queries by facet", planned.by_facet),
-        ("queries by type of paper", planned.by_type or "no type is on record"),
-        ("pairs by final grade", planned.by_grade),
-        ("full texts", planned.texts),
-    ]
-    return aligned(rows)
-
-
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
     names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")

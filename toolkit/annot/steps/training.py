@@ -177,19 +177,6 @@ def report(ws: Workspace) -> TrainingReport:
     return TrainingReport(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
 
 
-def describe(made: GoldSet) -> str:
-    """The gold pairs as text for the terminal."""
-    from annot.publishing.report.terminal import aligned
-
-    rows = [
-        ("gold pairs", f"{made.pairs}, {made.added} of them new"),
-        ("by facet", made.by_facet),
-        ("by grade", made.by_grade),
-        ("file", made.path),
-    ]
-    return aligned(rows)
-
-
 def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     """What the adjudicator wrote, or that the assessors agreed, with what they wrote."""
     settled = outcome.adjudications.get((query_id, doc_id))

@@ -17,6 +17,7 @@ from annot.base.shards import Engine
 from annot.base.templating import counted
 from annot.formats.vector_files import RowCounts
 from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.words import sentences
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
 from annot.ranking.encoding import Encoding, weights_folder
@@ -134,21 +135,6 @@ def add_files(
     )
 
 
-def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
-    """The figures, named for the terminal."""
-    return (
-        ("papers with a vector", imported.kept),
-        ("zero vectors, never ranked", imported.zero),
-        ("papers without a vector", imported.missing),
-        ("rows of other papers", imported.foreign),
-        ("repeated rows", imported.duplicate),
-        ("repeated with other numbers", imported.differing),
-        ("not finite", imported.not_finite),
-        ("broken rows", imported.broken),
-        ("dimensions", imported.dimensions),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ImportedWordVectors:
     """A file of word vectors in figures."""
@@ -184,40 +170,9 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     )
 
 
-def word_counts(imported: ImportedWordVectors) -> tuple[tuple[str, int | str], ...]:
-    """The figures, named for the terminal."""
-    own = imported.coverage
-    shares: tuple[tuple[str, str], ...] = ()
-    if own is not None:
-        shares = (
-            ("running words of the corpus with a vector", f"{own.running:.1%}"),
-            ("distinct words of the corpus with a vector", f"{own.distinct:.1%}"),
-        )
-    return (
-        ("words kept", imported.kept),
-        ("words that no text can contain", imported.unusable),
-        ("not finite", imported.not_finite),
-        ("dimensions", imported.dimensions),
-        *shares,
-    )
-
-
 def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
     """Which frequent words have no vector, and what to do where these are many."""
-    own = imported.coverage
-    if own is None:
-        return ("no corpus yet; to see how much of it the vectors cover, add them again after `annot corpus add`",)
-    said = []
-    if own.lacking:
-        words = ", ".join(f"{word} ({count})" for word, count in own.lacking)
-        said.append(f"frequent words without a vector, with their counts: {words}")
-    if own.running < ENOUGH:
-        said.append(
-            f"warning: {own.running:.1%} of the running words have a vector, expected {ENOUGH:.0%} or more: the cbow "
-            "methods ignore the others. Use vectors with more words or of this field, or remove corpus/word-vectors to "
-            "train vectors on the corpus"
-        )
-    return tuple(said)
+    return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,12 +281,6 @@ def _model(ws: Workspace, name: str, asked: str) -> Model:
         f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
         hint="name a folder of weights, or a model in the cache of the hub",
     )
-
-
-def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
-    """Where the vectors are, and how many were made."""
-    made = "to encode" if dry_run else "newly encoded"
-    return f"{encoded.path}: {counted(encoded.papers, 'paper')}, {encoded.encoded} {made}"
 
 
 @dataclass(frozen=True, slots=True)
