@@ -52,8 +52,7 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
         return known[name]
     close = close_to(name, known)
     raise InputError(
-        f"query {name!r}: not in this study{close and f'; {close}'}",
-        hint="`annot query list` shows the queries",
+        f"query {name!r}: not in this study{close and f'; {close}'}", hint="`annot query list` shows the queries"
     )
 
 

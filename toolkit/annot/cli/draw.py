@@ -104,14 +104,7 @@ def pool_import(
     from annot.measuring.engine_runs import take_in
 
     imported = take_in(
-        ws,
-        file,
-        method=method,
-        meta=meta,
-        foreign=foreign,
-        duplicates=duplicates,
-        distances=distances,
-        dry_run=dry_run,
+        ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
     ).told
     return Output(imported, rendered("ranking-imported", imported=imported, counted=counted))
 
@@ -122,8 +115,7 @@ def pool_add(
     query: Annotated[str | None, argument("Id of a query or a query paper.", metavar="QUERY", shown=False)] = None,
     documents: Annotated[list[str] | None, argument("Papers in the corpus.", metavar="DOC...", shown=False)] = None,
     method: Annotated[
-        str | None,
-        option("Add the top papers of this method instead, built in or imported.", callback=file_names),
+        str | None, option("Add the top papers of this method instead, built in or imported.", callback=file_names)
     ] = None,
     run: Annotated[Path | None, option("First import this run for the method.", metavar="FILE", shown="none")] = None,
     depth: Annotated[int | None, option("How many of its top papers.", shown="as each method drew", min=1)] = None,

@@ -164,13 +164,11 @@ def forecast(
     ] = None,
     seed: Annotated[int | None, setting("With --design: random seed of the simulation.", min=0)] = None,
     depth: Annotated[
-        list[int] | None,
-        option("With --pools: documents per method; may be repeated.", shown="several", min=1),
+        list[int] | None, option("With --pools: documents per method; may be repeated.", shown="several", min=1)
     ] = None,
     mode: Annotated[str | None, recorded("With --pools: how to draw: round-robin, blocks or depth.")] = None,
     seconds: Annotated[
-        float | None,
-        option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1),
+        float | None, option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1)
     ] = None,
 ) -> Output:
     """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.

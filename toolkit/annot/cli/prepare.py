@@ -146,7 +146,6 @@ def query_choose(
     ws: "Workspace",
     number: Annotated[int, argument("Number of queries.", min=1)],
     sheet: Annotated[Path, option("The rating sheet, filled in.", "--sheet", "-s")] = Path("queries.csv"),
-    two_facets: Annotated[float | None, setting("Share of papers with two queries.", min=0.0, max=1.0)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -157,8 +156,7 @@ def query_choose(
     """
     from annot.steps import query_sample as step
 
-    ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
-    chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
+    chosen = step.choose(ws.replaced(seed=seed), number, sheet=sheet, dry_run=dry_run)
     return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run))
 
 

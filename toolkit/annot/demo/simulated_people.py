@@ -192,19 +192,14 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     def one_more() -> None:
         advance(next(answered), total)
 
-    answer = partial(_answer, keys=task_keys(ws), one_more=one_more)
+    keys = task_keys(ws)
+
+    def answer(project: Project, token: str) -> int:
+        sent = None if asked_of is None else asked_of[project.assessor]
+        return _answer(project, sent, token, responders[project.assessor], keys=keys, one_more=one_more)
+
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
-        at_work = [
-            pool.submit(
-                answer,
-                project,
-                None if asked_of is None else asked_of[project.assessor],
-                token,
-                responders[project.assessor],
-            )
-            for project, token in zip(busy, tokens, strict=True)
-        ]
-        return sum(one.result() for one in at_work)
+        return sum(pool.map(answer, busy, tokens))
 
 
 _OUTGOING: dict[StoredRound, Callable[[Workspace, Store], list[Outgoing]]] = {

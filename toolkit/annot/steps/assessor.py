@@ -38,19 +38,13 @@ PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
-class Added(NamedTuple):
-    """What `annot assessor add` did, and what a person should know."""
+class Done(NamedTuple):
+    """What was done for one person, and what the lead should know."""
 
     text: str
     notes: tuple[str, ...] = ()
-
-
-class OwnServer(NamedTuple):
-    """Where one person's server is."""
-
-    url: str
-    text: str
-    notes: tuple[str, ...] = ()
+    url: str = ""
+    """Of the person's own server, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +97,7 @@ SILENT = Columns[Silent](
 )
 
 
-def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Done:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -122,7 +116,7 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             "person, choose another name",
         )
     if dry_run:
-        return Added(f"{pseudonym}: would be added")
+        return Done(f"{pseudonym}: would be added")
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
@@ -135,10 +129,10 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
-    return Added(f"{pseudonym}: {role}, {verb}", notes)
+    return Done(f"{pseudonym}: {role}, {verb}", notes)
 
 
-def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> Added:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> Done:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
@@ -150,16 +144,16 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     _check(person)
     _refuse_shared(everyone.values(), person)
     if _same_account(everyone[pseudonym].account, account):
-        return Added(f"{pseudonym}: already has this account")
+        return Done(f"{pseudonym}: already has this account")
     if dry_run:
-        return Added(f"{pseudonym}: would change the account")
+        return Done(f"{pseudonym}: would change the account")
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return Added(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
+    return Done(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> OwnServer:
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> Done:
     """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
@@ -167,33 +161,32 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
-    with ws.store() as store:
-        if not isolated(ws):
-            raise InputError(
-                '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
-                hint="set it under [judging]; to change the account, use --account",
-            )
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        check_name(pseudonym, tuple(everyone), what="assessor")
-        if url is None:
-            place = place_of(ws, pseudonym)
-            return OwnServer(place.url, f"{pseudonym}: {place.url}")
-        address = url.rstrip("/")
-        if not is_web_address(address):
-            raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
-        if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
-            raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
-        if dry_run:
-            return OwnServer(address, f"{pseudonym}: would be at {address}")
-        local = studio_folder(ws, pseudonym)
-        token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
-        with Gateway(address, token) as gateway:
-            gateway.whoami()
-            refuse_shared(store, gateway, pseudonym, {})
-        keep_address(ws, pseudonym, url=address, token=token)
-        notes = _note_on_account(ws, everyone[pseudonym])
-    return OwnServer(address, f"{pseudonym}: now at {address}", notes)
+    if not isolated(ws):
+        raise InputError(
+            '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
+            hint="set it under [judging]; to change the account, use --account",
+        )
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    if url is None:
+        place = place_of(ws, pseudonym)
+        return Done(f"{pseudonym}: {place.url}", url=place.url)
+    address = url.rstrip("/")
+    if not is_web_address(address):
+        raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
+    if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+        raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
+    if dry_run:
+        return Done(f"{pseudonym}: would be at {address}", url=address)
+    local = studio_folder(ws, pseudonym)
+    token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
+    with Gateway(address, token) as gateway, ws.store() as store:
+        gateway.whoami()
+        refuse_shared(store, gateway, pseudonym, {})
+    keep_address(ws, pseudonym, url=address, token=token)
+    notes = _note_on_account(ws, everyone[pseudonym])
+    return Done(f"{pseudonym}: now at {address}", notes, address)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:

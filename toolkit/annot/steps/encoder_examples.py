@@ -68,13 +68,7 @@ class WrittenContexts:
 
 
 def write_contexts(
-    ws: Workspace,
-    files: Sequence[Path],
-    *,
-    out: Path,
-    fields: Sequence[str],
-    dry_run: bool,
-    advance: Advance,
+    ws: Workspace, files: Sequence[Path], *, out: Path, fields: Sequence[str], dry_run: bool, advance: Advance
 ) -> WrittenContexts:
     """Find the co-citations of papers of the corpus in S2ORC's full texts. All files are sound, or nothing is written.
 

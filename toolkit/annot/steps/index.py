@@ -46,11 +46,7 @@ class IndexEntry:
 
 
 PARTS = Columns[IndexEntry](
-    [
-        Column("part", lambda one: one.name),
-        Column("made", lambda one: one.made),
-        Column("used", lambda one: one.used),
-    ],
+    [Column("part", lambda one: one.name), Column("made", lambda one: one.made), Column("used", lambda one: one.used)],
     [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
 )
 

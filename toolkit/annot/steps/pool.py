@@ -13,13 +13,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import CITED, Advance, Pool, Query
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
-from annot.pools.admission import (
-    admissions,
-    as_recorded,
-    passed_over_in,
-    recorded_admissions,
-    write_admissions,
-)
+from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import draw_pools, write_pools
 from annot.pools.frozen_rankings import (
     Rankings,

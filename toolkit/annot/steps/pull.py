@@ -23,12 +23,7 @@ WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
 
 
 def pull(
-    ws: Workspace,
-    *,
-    round: str,
-    advance: Advance,
-    wishes: Wishes = NO_WISHES,
-    seen: dict[int, Seen] | None = None,
+    ws: Workspace, *, round: str, advance: Advance, wishes: Wishes = NO_WISHES, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Bring back every annotation of every project of the round, and note down what follows from it.
 

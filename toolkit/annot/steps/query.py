@@ -180,10 +180,7 @@ def columns(facets: Sequence[str]) -> Columns[Fold]:
     """How many papers a fold has, and how many queries of each facet."""
     return Columns(
         [Column("fold", lambda one: one.fold)],
-        [
-            Column("papers", lambda one: one.papers),
-            *each(facets, lambda one, facet: one.queries[facets.index(facet)]),
-        ],
+        [Column("papers", lambda one: one.papers), *each(facets, lambda one, facet: one.queries[facets.index(facet)])],
     )
 
 

@@ -139,11 +139,7 @@ def _choose(
     made = [
         replace(
             make_query(
-                found[query.paper_id],
-                labels[query.paper_id],
-                query.facet,
-                facets=ws.settings.facets,
-                sentences=None,
+                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
             ),
             paper_type=type_of[query.paper_id],
         )

@@ -75,11 +75,7 @@ def _score(ws: Workspace, convention: str, measure: str, *, ties: str) -> Callab
                 tag: {
                     query.query_id: query.values[measure]
                     for query in evaluate(
-                        run,
-                        qrels,
-                        convention=convention,
-                        relevant_from=ws.settings.evaluation.relevant_from,
-                        ties=ties,
+                        run, qrels, convention=convention, relevant_from=ws.settings.evaluation.relevant_from, ties=ties
                     ).queries
                 }
                 for tag, run in runs.items()

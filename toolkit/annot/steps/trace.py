@@ -204,9 +204,7 @@ def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
 
 
 def _shown(
-    settled: tuple[SourcedAdjudication, ...],
-    judged: tuple[SourcedJudgement, ...],
-    opinions: tuple[ShownOpinions, ...],
+    settled: tuple[SourcedAdjudication, ...], judged: tuple[SourcedJudgement, ...], opinions: tuple[ShownOpinions, ...]
 ) -> Iterator[ShownGrades]:
     """What each adjudicator saw, for each answer that they gave."""
     for sourced in settled:

@@ -81,47 +81,45 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     file was edited and not read in, which a draw would write over.
     """
     path = ws.training / "gold.tsv"
-    with ws.store() as store:
-        with store.read() as session:
-            known = {query.query_id: query for query in read_queries(session)}
-            standing = trials.read_gold(session)
-            outcome = outcome_of(session, ws.settings)
-        if file is None:
-            if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
-                raise InputError(
-                    f"{path}: changed, but not read again",
-                    hint="read it with `annot train gold training/gold.tsv`, or delete it",
-                )
-            if not outcome.decisions and not standing:
-                raise MissingInput(
-                    "no pair is settled yet",
-                    hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
-                )
-            drawn = draw_gold(
-                known.values(),
-                outcome.decisions,
-                {one.pair for one in standing},
-                per_facet=ws.settings.training.per_facet,
-                seed=ws.settings.seed,
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        standing = trials.read_gold(session)
+        outcome = outcome_of(session, ws.settings)
+    if file is None:
+        if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+            raise InputError(
+                f"{path}: changed, but not read again",
+                hint="read it with `annot train gold training/gold.tsv`, or delete it",
             )
-            added = [
-                GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
-            ]
-            lines = [*(GoldLine(*one[:4]) for one in standing), *added]
-        elif not file.is_file():
-            raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
-        else:
-            lines = [
-                *read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))
-            ]
-        made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
-        # Every text must be there before anybody is sent something.
+        if not outcome.decisions and not standing:
+            raise MissingInput(
+                "no pair is settled yet",
+                hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
+            )
+        drawn = draw_gold(
+            known.values(),
+            outcome.decisions,
+            {one.pair for one in standing},
+            per_facet=ws.settings.training.per_facet,
+            seed=ws.settings.seed,
+        )
+        added = [
+            GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
+        ]
+        lines = [*(GoldLine(*one[:4]) for one in standing), *added]
+    elif not file.is_file():
+        raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
+    else:
+        lines = [*read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
+    made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
+    # Every text must be there before anybody is sent something.
+    with ws.store() as store:
         material_of(ws, store, {one.pair for one in made})
-        if made != standing and not dry_run:
-            with store.begin() as session:
-                trials.replace_gold(session, made)
-        if not dry_run:
-            write_file(path, _table(made))
+    if made != standing and not dry_run:
+        with ws.writing() as session:
+            trials.replace_gold(session, made)
+    if not dry_run:
+        write_file(path, _table(made))
     return GoldSet(
         pairs=len(made),
         by_facet=dict(sorted(Counter(known[one.query_id].facet for one in made).items())),
