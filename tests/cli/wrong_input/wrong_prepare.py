@@ -56,7 +56,7 @@ WRONG: dict[str, Wrong] = {
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
     "corpus add: a dataset that is none": Wrong(
-        "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
+        "corpus add", "cranfeld --format irds", ("cranfeld: not a dataset of ir_datasets", "did you mean 'cranfield'?")
     ),
     "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
     "import --as citations: a missing file": Wrong(

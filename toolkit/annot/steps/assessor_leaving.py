@@ -161,7 +161,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         ]
     if not sent:
         return
-    hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
+    hint = "--offline continues without asking, but pairs answered since the last `annot pull` then go to others, too"
     try:
         with connect(ws, person=leaver) as gateway:
             server = gateway.identity()

@@ -126,10 +126,11 @@ def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
 def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
-    fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
+    pages = ", ".join(f"{page}.md" for page in found.pages)
+    fit = f"no problems found in {pages}; {found.examples} quotations are in the corpus"
     if found.of_package:
-        fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
-    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
+        fit += f"; {found.of_package} quote the sample corpus that comes with annot"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     words = f"{count} place(s) in the guidelines do not fit the study"
     return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
@@ -151,7 +152,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 

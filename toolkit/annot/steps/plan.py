@@ -333,20 +333,20 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
     def refuse(what: str, hint: str) -> None:
         if answered:
             raise InputError(
-                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` brings {hint}"
+                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` fetches {hint}"
             )
 
     _on_each(ws, store, tasks, refuse_answered)
     refuse(
         "already answered; nothing was deleted",
-        "the answers in; a query with answers stays in the plan",
+        "the answers; a query with answers stays in the plan",
     )
     if dry_run:
         return
     _on_each(ws, store, tasks, delete)
     refuse(
         "answered while the others were deleted; the queries stay in the plan",
-        "the answers in, and `annot push` sends again what was deleted",
+        "the answers, and `annot push` sends again what was deleted",
     )
 
 

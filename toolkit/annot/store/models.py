@@ -58,7 +58,7 @@ T = TypeVar("T")
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""
 UNKNOWN = {
-    "query": ("query id(s)", "query", "`annot query list` shows the queries there are"),
+    "query": ("query id(s)", "query", "`annot query list` shows the queries"),
     "assessor": ("assessor(s)", "assessor", "add them with `annot assessor add`"),
 }
 """What is said of a name that no row of the table has: several of them, one of them, the remedy."""

@@ -24,7 +24,7 @@ LONGEST_LINE = 1 << 25
 """32 MiB: the longest full texts have a tenth of that."""
 UNPACKED = 100
 """A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
-NOT_WHOLE = "is the file whole? fetch it once more"
+NOT_WHOLE = "the file may be incomplete; download it again"
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -139,7 +139,7 @@ class _Unpacking(io.RawIOBase):
         if self._left < 0:
             raise InputError(
                 f"{self._path}: more than {UNPACKED} times as large once unpacked, expected text",
-                hint="is it what it is called? unpack it yourself if it is",
+                hint="if the file is genuine, unpack it yourself",
             )
         return n
 

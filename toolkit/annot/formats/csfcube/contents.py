@@ -121,8 +121,8 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     """
     if not any(_RATINGS_FILE.fullmatch(path) or _READABLE_FILE.fullmatch(path) for path in files):
         raise MissingInput(
-            f"{name}: no ratings of a CSFCube release in it",
-            hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
+            f"{name}: contains no ratings of a CSFCube release",
+            hint=f"the folder should contain {ratings_name('<facet>')} or {readable_name('<query>-<facet>')}",
         )
     rules: dict[str, Any] = {"known_labels": known_labels, "clean_text": clean_text}
     found: list[str] = []

@@ -108,7 +108,7 @@ def misfits(material: Material) -> tuple[str, ...]:
             if not _ASSESSOR.fullmatch(assessor)
         ]
         outside = sorted(decided[query.query_id] - pooled[query.paper_id])
-        found += [f"{name}: {doc_id} is judged and not in the pool" for doc_id in outside]
+        found += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
     return tuple(dict.fromkeys(found))
 
 

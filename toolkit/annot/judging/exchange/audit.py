@@ -96,7 +96,9 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 if audited is None:
                     what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
-                        what += f"; {counted(lost, 'answer')} on record went with it"
+                        what += (
+                            f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
+                        )
                     do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(AuditFinding("project gone", what, 1, do))
                     continue

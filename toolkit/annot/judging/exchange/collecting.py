@@ -28,7 +28,7 @@ from annot.store.revisions import GONE, Line
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
-PROJECT_EMPTY = "its project holds no task"
+PROJECT_EMPTY = "its project has no tasks"
 TASK_GONE = "its task was deleted"
 ANNOTATION_GONE = "its annotation was deleted"
 FORGOTTEN = "the server has an earlier state, as after a restore from a backup"

@@ -78,7 +78,8 @@ class LabelsRound(Round):
         names = wishes.assessor
         if not names:
             raise InputError(
-                "a push of labels needs the people who correct them", hint="`annot push labels --assessor NAME`"
+                "found no --assessor, expected who corrects the labels",
+                hint="name the person: `annot push labels --assessor NAME`",
             )
         papers, everyone = _material(ws, store)
         for name in names:

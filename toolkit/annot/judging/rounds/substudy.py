@@ -56,7 +56,9 @@ class SubstudyRound(Round):
         if view == "full":
             path = wishes.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
-                raise MissingInput(f"{path}: not there", hint="this table lists the full text of each paper; " + HINT)
+                raise MissingInput(
+                    f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
+                )
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         instructions = instructions_of(ws, material, screen=part.screen)

@@ -190,7 +190,7 @@ def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
     for tag in sorted(runs):
         without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
         if without:
-            yield f"{tag}: ranks no document for {', '.join(without)}; the score there is 0"
+            yield f"{tag}: ranks no documents for {', '.join(without)}, so its score there is 0"
 
 
 def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:

@@ -184,5 +184,5 @@ def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
         )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
-        return Undefined("no possible change is large enough to be found")
+        return Undefined("even the largest possible change could not be detected")
     return math.exp(size) if one.drift.measure == "speed" else size

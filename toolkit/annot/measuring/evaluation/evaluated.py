@@ -319,7 +319,7 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no document for {', '.join(evaluation.not_submitted)}; the score there is 0"
+        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
     if evaluation.without_relevant:
         yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
     if unknown:

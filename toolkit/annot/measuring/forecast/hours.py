@@ -207,7 +207,7 @@ def moment_of(judgement: Judgement) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-NOT_KNOWN = Undefined("the time for a dispute is not known yet: none was settled with a time")
+NOT_KNOWN = Undefined("no settled dispute has a time yet")
 WHO = "adjudicators"
 """All of them together: disputes of one study are settled by one or two people."""
 
