@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from annot.base.templating import counted
+from annot.base.names import counted
 from command_line import Result, annot, annot_done
 from complete_study import (
     Complete,

@@ -122,7 +122,7 @@ def errors(ws: "Workspace") -> Output:
     Run it again at any time: your entries in the columns kind and note stay. `annot report` counts the kinds, `annot
     browse` shows them.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import errors as step
 
     written = step.write(ws)

@@ -204,8 +204,8 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> None:
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
         compared = (
-            f", drawn from the packaged rankings; newly trained ones share {100 * min(trained):.0f}% or more of the first "
-            f"{CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+            f", drawn from the packaged rankings; newly trained ones share {100 * min(trained):.0f}% or more of the "
+            f"first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
         )
     tell(f"5/12 pools: {built.notes[0]}{compared}")
 

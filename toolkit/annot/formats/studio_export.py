@@ -58,7 +58,7 @@ def read_export(
     if controls and keys.rating not in controls:
         faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
     if not found and not faults.found:
-        faults.add("found no annotation")
+        faults.add("found no annotations")
     faults.raise_if_any()
     return tuple(sorted(found, key=lambda one: (one.judged_at or "", one.line, len(one.annotation), one.annotation)))
 

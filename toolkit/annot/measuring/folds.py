@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
+from annot.base.names import counted
 from annot.base.records import Paper, Query
-from annot.base.templating import counted
 
 DEVELOP, TEST = "dev", "test"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
-from annot.base.templating import counted
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.names import check_name, known_query
+from annot.base.names import check_name, counted, known_query
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.base.templating import counted
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.checking import papers_by_facet, papers_shared

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels

@@ -11,10 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, near
+from annot.base.names import check_name, counted, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
-from annot.base.templating import counted
 from annot.formats.vector_files import RowCounts
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors

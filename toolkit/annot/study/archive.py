@@ -26,7 +26,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
-from annot.base.templating import counted, verb
+from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
 from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of

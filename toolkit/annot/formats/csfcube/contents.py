@@ -29,6 +29,7 @@ from pydantic import (
 )
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
+from annot.base.names import counted
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
@@ -173,7 +174,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         changed={one.paper_id: one for one in (in_papers if PAPERS_FILE in files else in_readable)},
     )
     if found:
-        raise InputError(f"{name}: {len(found)} fault(s)", faults=found)
+        raise InputError(f"{name}: {counted(len(found), 'fault')}", faults=found)
     return read
 
 

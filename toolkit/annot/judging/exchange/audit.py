@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.base.records import Advance, Asked
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.findings import (
     EARLIER_GUIDELINES,

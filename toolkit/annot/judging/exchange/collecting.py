@@ -11,8 +11,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
-from annot.base.templating import counted
 from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of

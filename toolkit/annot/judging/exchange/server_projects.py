@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from annot.base.errors import StudioError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
 from annot.store import projects

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway

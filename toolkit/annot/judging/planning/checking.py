@@ -11,8 +11,8 @@ from operator import attrgetter
 
 import numpy as np
 
+from annot.base.names import counted
 from annot.base.records import Asked, Assignment, Query
-from annot.base.templating import counted
 
 Pair = tuple[str, str]
 

@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Paper, Query, Source
-from annot.base.templating import counted
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected

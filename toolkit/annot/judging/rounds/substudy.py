@@ -8,9 +8,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked
-from annot.base.templating import counted
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of

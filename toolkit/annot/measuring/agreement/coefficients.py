@@ -19,9 +19,9 @@ from functools import partial
 import numpy as np
 
 from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted, verb
 from annot.measuring.agreement.contingency import (
     ALPHAS,
     OF_COUNTS,

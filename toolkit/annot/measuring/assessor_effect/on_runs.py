@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Decision, Judgement, Qrel, Ranking, as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import tau_b_of_rows
 from annot.base.stats.values import rounding
-from annot.base.templating import counted
 from annot.measuring.agreement.per_query import QueryRatings, ratings_of
 from annot.measuring.assessor_effect.rankings import (
     AssessorEffect,

@@ -18,12 +18,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.names import counted
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of
 from annot.base.stats.medians import winsorised
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
 from annot.measuring.diagnosis.contrasts import ALPHA, Test, detectable, variance_between
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of, share
 from annot.base.stats.medians import fences, median_of_clusters, winsorised
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Interval, Share, Undefined, Value
-from annot.base.templating import counted, verb
 from annot.measuring.diagnosis.contrasts import ALPHA
 from annot.measuring.diagnosis.panel import Panel
 

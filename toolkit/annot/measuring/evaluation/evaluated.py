@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import counted, verb
 from annot.base.records import Judgement, Qrel, Ranking
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.base.templating import counted, verb
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
 from annot.measuring.evaluation.measures import (
     Evaluation,

@@ -10,12 +10,12 @@ from typing import Literal
 
 import numpy as np
 
+from annot.base.names import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.medians import fences
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
-from annot.base.templating import counted
 
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
