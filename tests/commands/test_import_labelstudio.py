@@ -141,7 +141,7 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
         "theirs.json: task 12: annotation 2: 2 values of 'rel', expected one",
         "theirs.json: task 13: annotation 3: does not say who made it",
         "theirs.json: task 14: no 'topic' in the data of the task; did you mean 'topics'?",
-        "theirs.json: task 15: annotation 5: created_at 'yesterday', expected a moment",
+        "theirs.json: task 15: annotation 5: created_at 'yesterday', expected a date and time",
         "theirs.json: task 16: paper 'two words', expected an id without white space",
         "theirs.json: task 17: no list of annotations",
         "theirs.json: entry 8: no data, expected a task of Label Studio",

@@ -39,7 +39,7 @@ def near(found: str, known: Iterable[str], *, others: str = "expected one of") -
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:
     """Raise InputError when `name` is not among `known`, with the near name or all of them."""
     if name not in known:
-        raise InputError(f"{what} {name!r}: not known; {near(name, known)}")
+        raise InputError(f"{what} {name!r}: not known; " + (near(name, known) if known else "there is none yet"))
 
 
 def known_query(known: Mapping[str, Query], name: str) -> Query:
