@@ -188,7 +188,7 @@ class Spaces:
         tally.space = space
         if len(self._said) > 1:
             raise InputError(
-                "the files hold two spaces",
+                "the files contain vectors of two spaces",
                 faults=[f"{at}: {one}" for one, at in self._said.items()],
                 hint="import each of them separately",
             )

@@ -101,8 +101,8 @@ def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
 def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: float, level: float) -> Pace:
     times, pairs = panel.seconds[timed], panel.pair[timed]
     rule = (
-        f"faster than {bound:.1f} s: the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} of the assessors' "
-        "median"
+        f"faster than {bound:.1f} s (the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} times the assessors' "
+        "median)"
     )
     fast = [
         Fast(

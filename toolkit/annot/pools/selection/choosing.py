@@ -249,7 +249,7 @@ def _too_few(
     return InputError(
         found,
         faults=[f"rate first, from {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
-        hint=f"if a rating is below {min_rating}, rate more papers; or take papers unrated, which goes on record: "
+        hint=f"if a rating is below {min_rating}, rate more papers; or choose without ratings, which is recorded: "
         f"`annot query sample --choose {count}`",
     )
 
