@@ -107,8 +107,8 @@ def add_files(
                 writer.add(ids, rows)
         if not kept.ids:
             raise InputError(
-                f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus ({tally.foreign} for other "
-                f"papers, {kept.not_finite} not finite in {kept.precision})",
+                f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
+                f"({tally.foreign} for other papers, {kept.not_finite} not finite in {kept.precision})",
                 faults=tally.examples,
                 hint="check that the ids are those of the corpus; in half precision, 65,504 is the largest number",
             )
