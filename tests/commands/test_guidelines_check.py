@@ -45,7 +45,7 @@ def test_the_packaged_pages_fit_a_study_of_the_packaged_corpus(with_corpus: Work
 def test_in_a_study_of_other_papers_the_packaged_examples_are_told_and_no_finding(ws: Workspace, annot: Run) -> None:
     checked = annot("check", "guidelines")
     assert checked.exit_code == 0, checked.stderr
-    assert "quote its demonstration, which is not in this corpus" in checked.stdout
+    assert "quote the sample corpus that comes with annot" in checked.stdout
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_page_that_does_not_fit_is_a_finding(
     checked = annot("check", "guidelines")
     assert checked.exit_code == 1
     assert f"guidelines/{finding}" in checked.stdout or finding in checked.stdout
-    assert "1 place(s) in the guidelines do not fit" in checked.stderr
+    assert "1 place in the guidelines does not fit" in checked.stderr
 
 
 def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Workspace, annot: Run) -> None:
