@@ -316,7 +316,7 @@ def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports
 
 
 def test_where_one_run_is_all_there_is_the_report_says_why_it_ranks_none(whole: str) -> None:
-    assert "exports/runs holds 1 run and at least 2 are needed" in whole[whole.index("## Effect of the assessor") :]
+    assert "exports/runs has 1 run, and at least 2 are needed" in whole[whole.index("## Effect of the assessor") :]
 
 
 def test_pools_and_runs_are_told_in_words(page: str) -> None:

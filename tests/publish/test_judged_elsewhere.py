@@ -176,7 +176,7 @@ def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Ru
     papers(annot, study)
     ran = annot("release", study.parent / "release")
     assert ran.exit_code == 1
-    assert ran.stderr.count("no sentence belongs to its facet; label the corpus, or release --ids-only") == 4
+    assert ran.stderr.count("no sentence of its facet; label the corpus, or release with --ids-only") == 4
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--draft").exit_code == 0
     assert not (study.parent / "release" / "beir" / "corpus.jsonl").exists()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
 from annot.cli.output import Output, listing, progress, rendered, table
@@ -68,7 +69,6 @@ def vectors_add(
     allenai/specter is a third. An encoder encodes only new papers, and continues if it was interrupted. Word vectors
     are used until you remove corpus/word-vectors.
     """
-    from annot.base.templating import counted
     from annot.ranking.given_vectors import Form
     from annot.steps import vectors as step
 

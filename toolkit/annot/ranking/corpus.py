@@ -192,7 +192,7 @@ class Corpus:
             self._row_of |= zip(own.take(found).to_pylist(), (numbers(found) + start).tolist(), strict=True)
         absent = [f"{paper_id}: not in the corpus" for paper_id in unknown if paper_id not in self._row_of]
         if absent:
-            raise InputError("the corpus lacks papers that are asked for", faults=absent)
+            raise InputError("papers are missing from the corpus", faults=absent)
         return np.array([self._row_of[paper_id] for paper_id in paper_ids], dtype=np.int64)
 
     def places(self, rule: Rule) -> list[NDArray[np.int32]]:
@@ -261,7 +261,7 @@ class Corpus:
             if not 0 <= position < end - first
         ]
         if faults:
-            raise InputError(f"{paper_id}: the abstract lacks sentences that are asked for", faults=faults)
+            raise InputError(f"{paper_id}: the abstract has no such sentences", faults=faults)
         bounds = stream.sentences
         parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
         pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])

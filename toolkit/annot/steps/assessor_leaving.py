@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StudioError
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
@@ -159,7 +159,7 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
         ]
     if not sent:
         return
-    hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
+    hint = "--offline continues without asking, but pairs answered since the last `annot pull` then go to others, too"
     try:
         with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
@@ -176,7 +176,7 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{len(waiting)} answer(s) of {leaver} are not pulled yet",
+            f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet",
             hint="run `annot pull` first, so that these pairs stay with the person",
         )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
-from annot.base.templating import counted
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
@@ -97,10 +97,10 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
 
 def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
     if waiting:
-        shown = "the settled ones are on the page" if graded else "no grade is on the page"
-        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show the page to assessors"
+        shown = "the page shows the settled grades" if graded else "the page shows no grades"
+        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show it to assessors"
     if not ws.settings.collection.text_licence:
-        yield "collection.text_licence names no licence of the texts: the page has them, keep it to yourself"
+        yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
 
 
 def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:

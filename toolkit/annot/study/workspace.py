@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
@@ -247,7 +248,7 @@ def check_files(paths: Iterable[Path]) -> None:
         if not path.is_file()
     ]
     if absent:
-        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+        raise InputError(f"{counted(len(absent), 'file')} not found", faults=absent)
 
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
