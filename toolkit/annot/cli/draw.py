@@ -100,13 +100,12 @@ def pool_import(
     To draw with it, use `annot pool --method NAME` or add it to `methods` in annot.toml. All facets of a paper share
     one pool. If a paper has several topics in the run, each document gets its best rank.
     """
-    from annot.base.names import counted
     from annot.measuring.engine_runs import take_in
 
     imported = take_in(
         ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
     ).told
-    return Output(imported, rendered("ranking-imported", imported=imported, counted=counted))
+    return Output(imported, rendered("ranking-imported", imported=imported))
 
 
 @command("pool add", csv=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
@@ -80,7 +81,6 @@ def facets_label(
 
     If the labels of the model differ from those of the study, lists the papers without labels and what you can do.
     """
-    from annot.base.names import counted
     from annot.steps import facets as step
 
     if leave_out:
@@ -172,7 +172,6 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""
-    from annot.base.names import counted
     from annot.steps import query as step
 
     if file is not None:
@@ -195,7 +194,6 @@ def query_remove(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
 ) -> Output:
     """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
-    from annot.base.names import counted
     from annot.steps import query as step
 
     removed = step.remove(ws, query, dry_run=dry_run)
