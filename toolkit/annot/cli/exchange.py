@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -142,7 +142,6 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
-    from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.exchange.sending import SentProject
     from annot.judging.rounds import round_of
@@ -152,18 +151,15 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
     for title, own in groupby(rows, key=lambda row: row.part):
-        several = list(own)
+        several: list[Any] = list(own)
         person = round_of(parts[title].round).person
         to_send, assigned, answered = parts[title].columns
-        sent = [one for one in several if isinstance(one, SentProject)]
-        pulled = [one for one in several if isinstance(one, PulledProject)]
-        labels = [one for one in pulled if isinstance(one, PulledLabels)]
-        if sent:
-            tables[title] = table(commands.sent(person, to_send), sent)
-        elif labels:
-            tables[title] = table(commands.pulled_labels(person, assigned, answered), labels)
+        if isinstance(several[0], SentProject):
+            tables[title] = table(commands.sent(person, to_send), several)
+        elif isinstance(several[0], PulledLabels):
+            tables[title] = table(commands.pulled_labels(person, assigned, answered), several)
         else:
-            tables[title] = table(commands.pulled(person, assigned, answered), pulled)
+            tables[title] = table(commands.pulled(person, assigned, answered), several)
     if len(tables) < 2:
         return "".join(tables.values())
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, verb
@@ -67,10 +67,8 @@ class Checked:
         return FindingError(f"{counted(sum(part.findings for part in bad.values()), 'problem')} found: {counts}")
 
 
-class Check(Protocol):
-    """How a part is looked at."""
-
-    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart: ...
+Check = Callable[[Workspace, Path | None, Advance], CheckedPart]
+"""Looks at a part, and at a release if one is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +89,12 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     if release is not None and part not in (None, "files"):
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
-        return Checked({part: PARTS[part](ws, release=release, advance=advance)})
+        return Checked({part: PARTS[part](ws, release, advance)})
     ws.store().close()  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:
-            checked.parts[name] = look(ws, release=release, advance=advance)
+            checked.parts[name] = look(ws, release, advance)
         except (MissingInput, StudioError) as error:
             checked.unchecked[name] = "; ".join([error.message, *error.faults])
         except InputError as error:
@@ -107,13 +105,13 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     return checked
 
 
-def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _plan(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = plan_on_record.check(ws)
     count = len(found.faults)
     return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {counted(count, 'fault')}")
 
 
-def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _pools(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = pool_facts.replay(ws, advance=advance)
     count = len(found.differences)
     why = "`annot check files` shows whether the corpus or a file has changed since"
@@ -126,7 +124,7 @@ def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     )
 
 
-def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _guidelines(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
     pages = ", ".join(f"{page}.md" for page in found.pages)
@@ -138,7 +136,7 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Che
     return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
 
-def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _index(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
     sound = "no file of the index has changed since it was written"
     words = f"index: {counted(len(faults), 'file')} changed since {verb(len(faults), 'it was', 'they were')} written"
@@ -146,7 +144,7 @@ def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 
-def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _files(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     with ws.reading() as session:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
@@ -159,7 +157,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 
-def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _server(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = audit.audit(ws, advance=advance)
     count = len(found.findings)
     return CheckedPart(found, audit.described(found), count, f"{counted(count, 'problem')} on the server")

@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import mean
 
 from annot.base.errors import MissingInput
-from annot.base.names import check_name, counted
+from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import papers_of
@@ -237,14 +237,8 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
 def describe_design(found: Simulated) -> str:
     """The forecast in words."""
     forecast = found.forecast
-    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
-    head = sentences(
-        "commands.simulated",
-        found=found,
-        basis=", ".join(f"{counted(n, 'query')} {what}" for n, what in sizes if n) or "no query",
-        policy=IN_WORDS[found.missing],
-        fewest=FEWEST_FOR_REPEATS,
-    )
+    fixed = {"policy": IN_WORDS[found.missing], "fewest": FEWEST_FOR_REPEATS}
+    head = sentences("commands.simulated", found=found, **fixed)
     return rendered(
         "simulated",
         found=found,

@@ -152,11 +152,9 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     for done, system in enumerate(chosen, start=1):
         found = system.rank(inputs)
         facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
-        stored = _write(ws, system.name, Source.BASELINE, found.rankings, facts)
         write_matches(ws, system.name, found.matches)
-        with ws.writing() as session:
-            runs.put_runs(session, [stored])
-        note(ws, f"run/{stored.tag}", states)
+        _keep(ws, system.name, Source.BASELINE, found.rankings, facts)
+        note(ws, f"run/{system.name}", states)
         ranked = sum(map(len, found.rankings.values()))
         made.append(MadeRun(system.name, len(found.rankings), ranked, ws.run_file(system.name), found.given_up))
         advance(done, len(chosen))
@@ -173,9 +171,7 @@ def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
     """Write a run that was made before, and remember it."""
-    stored = _write(ws, tag, Source.BASELINE, rankings, facts)
-    with ws.writing() as session:
-        runs.put_runs(session, [stored])
+    _keep(ws, tag, Source.BASELINE, rankings, facts)
     note(ws, f"run/{tag}", states_of(ws))
 
 
@@ -252,9 +248,7 @@ def import_files(
     stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
     _check_seeds(stored, known.values())
     if not dry_run:
-        _write(ws, tag, Source.IMPORTED, rankings, facts)
-        with ws.writing() as session:
-            runs.put_runs(session, [stored])
+        _keep(ws, tag, Source.IMPORTED, rankings, facts)
     return ImportedRun(
         tag=tag,
         system=facts["system"],
@@ -294,17 +288,16 @@ def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> runs
     return runs.StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _write(
-    ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]
-) -> runs.StoredRun:
-    """Write the run and its metadata; returns what the store is to remember of it."""
+def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]) -> None:
+    """Write the run and its metadata, then put it on record."""
     text = write_run(rankings, tag=tag)
     stored = _stored(tag, kind, facts, text)
     write_file(ws.run_file(tag), text)
     record = {"tag": tag, "kind": kind, "sha256": stored.sha256, "settings": stored.facts}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_file(ws.run_file(tag).with_suffix(".json"), f"{lines}\n")
-    return stored
+    with ws.writing() as session:
+        runs.put_runs(session, [stored])
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

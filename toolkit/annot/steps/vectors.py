@@ -91,7 +91,7 @@ def add_files(
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
     check_set_name(name)
-    check_name(metric, ("l2", "cosine"), what="--metric")
+    compared = _metric(metric)
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
@@ -119,7 +119,7 @@ def add_files(
     return ImportedVectors(
         name,
         kept.space,
-        "cosine" if metric == "cosine" else "l2",
+        compared,
         kept.precision,
         kept.dimensions,
         kept=len(kept.ids),
@@ -217,8 +217,7 @@ def encode(
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
     check_set_name(name)
-    if metric is not None:
-        check_name(metric, ("l2", "cosine"), what="--metric")
+    asked = None if metric is None else _metric(metric)
     found = _model(ws, name, model)
     check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
@@ -228,7 +227,7 @@ def encode(
         "encoder": found.name, "weights_sha256": digest_of(found.folder), "reading": found.reading,
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
-    compared: Metric = metric_of(found.folder, found.reading) if metric is None else _metric(metric)
+    compared = asked or metric_of(found.folder, found.reading)
     encoding = Encoding(ws, name, facts=facts, precision=precision)
     if dry_run:
         kept, papers = encoding.count()
@@ -251,6 +250,7 @@ def encode(
 
 
 def _metric(name: str) -> Metric:
+    check_name(name, ("l2", "cosine"), what="--metric")
     return "cosine" if name == "cosine" else "l2"
 
 
