@@ -19,7 +19,7 @@ from annot.cli.options import (
     recorded,
     refuse_beside,
 )
-from annot.cli.output import Output, listing, progress, rendered, table
+from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -171,21 +171,14 @@ def pool_add(
 def pool_show(
     ws: "Workspace",
     query: Annotated[str | None, argument("Id of a query or a query paper.", shown="figures for all pools")] = None,
-    against: Annotated[
-        Path | None, option("Compare with the pools of another study, query paper by query paper; its folder.")
-    ] = None,
 ) -> Output:
     """Show the pool of a query: which method drew each document, and which others ranked it.
 
     Without a query, shows figures for all pools: sizes, documents that only one method drew, the overlap of methods,
     and documents that are in many pools.
     """
-    from annot.publishing.report import commands
     from annot.steps import pool as step
 
-    if against is not None:
-        refuse_beside("pool show --against", QUERY=query)
-        return listing(commands.COMPARED_POOLS, step.compare(ws, against), table="pool show --against")
     if query is not None:
         shown = step.show(ws, query)
         return Output(shown.pool, step.describe(shown))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MissingInput
@@ -38,15 +37,7 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
-from annot.pools.pool_facts import (
-    PoolDifference,
-    PoolFacts,
-    differing,
-    drawn_rankings,
-    facts_of,
-    passed_over,
-    recorded_pools,
-)
+from annot.pools.pool_facts import PoolFacts, drawn_rankings, facts_of, passed_over, recorded_pools
 from annot.pools.pooling import shares
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
@@ -269,8 +260,3 @@ def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
     rankings = drawn_rankings(ws, recorded)
     facts = facts_of(recorded, rankings)
     return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
-
-
-def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
-    """The pools of two studies, by query paper. other: the folder of the second."""
-    return differing(recorded_pools(ws), recorded_pools(Workspace.open(other)))
