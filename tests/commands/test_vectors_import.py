@@ -221,7 +221,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files of vectors, expected one"),
         ("mine", ["m.npy", "--ids", "papers.jsonl"], "64 rows, expected 60"),
         ("mine", ["m.npy", "--ids", "others.txt"], "1 file without vectors for papers in the corpus (64 for other"),
-        ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 of other papers, 58 not finite in float16"),
+        ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 for other papers, 58 not finite in float16"),
         ("mine", ["papers.jsonl", "--format", "npy", "--ids", "ids.txt"], "not a .npy file"),
         ("mine", ["papers.jsonl", "--format", "parquet"], "not a Parquet file"),
         ("mine", ["papers.jsonl", "--format", "safetensors", "--ids", "ids.txt"], "not a safetensors file"),
