@@ -141,7 +141,7 @@ def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
         ("papers without a vector", imported.missing),
         ("rows of other papers", imported.foreign),
         ("repeated rows", imported.duplicate),
-        ("repeated with other numbers", imported.differing),
+        ("repeated with different numbers", imported.differing),
         ("not finite", imported.not_finite),
         ("broken rows", imported.broken),
         ("dimensions", imported.dimensions),
