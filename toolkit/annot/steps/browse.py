@@ -117,7 +117,7 @@ def _matches(
     """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
     found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
-        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected one of {len(paper.sentences)}"
+        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
         for (query_id, doc_id), matches in found.items()
         for match in matches
         for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
