@@ -38,7 +38,7 @@ PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
-class Done(NamedTuple):
+class ChangedPerson(NamedTuple):
     """What was done for one person, and what the lead should know."""
 
     text: str
@@ -97,7 +97,7 @@ SILENT = Columns[Silent](
 )
 
 
-def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Done:
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> ChangedPerson:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -116,7 +116,7 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             "person, choose another name",
         )
     if dry_run:
-        return Done(f"{pseudonym}: would be added")
+        return ChangedPerson(f"{pseudonym}: would be added")
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
@@ -129,10 +129,10 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
-    return Done(f"{pseudonym}: {role}, {verb}", notes)
+    return ChangedPerson(f"{pseudonym}: {role}, {verb}", notes)
 
 
-def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> Done:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> ChangedPerson:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
@@ -144,16 +144,18 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     _check(person)
     _refuse_shared(everyone.values(), person)
     if _same_account(everyone[pseudonym].account, account):
-        return Done(f"{pseudonym}: already has this account")
+        return ChangedPerson(f"{pseudonym}: already has this account")
     if dry_run:
-        return Done(f"{pseudonym}: would change the account")
+        return ChangedPerson(f"{pseudonym}: would change the account")
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return Done(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
+    return ChangedPerson(
+        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
+    )
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> Done:
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
     """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
@@ -171,14 +173,14 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     check_name(pseudonym, tuple(everyone), what="assessor")
     if url is None:
         place = place_of(ws, pseudonym)
-        return Done(f"{pseudonym}: {place.url}", url=place.url)
+        return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
     address = url.rstrip("/")
     if not is_web_address(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
     if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
-        return Done(f"{pseudonym}: would be at {address}", url=address)
+        return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
     local = studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway, ws.store() as store:
@@ -186,7 +188,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         refuse_shared(store, gateway, pseudonym, {})
     keep_address(ws, pseudonym, url=address, token=token)
     notes = _note_on_account(ws, everyone[pseudonym])
-    return Done(f"{pseudonym}: now at {address}", notes, address)
+    return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
