@@ -12,6 +12,8 @@ from urllib.parse import quote
 from annot.base.errors import InputError
 from annot.base.records import Query
 
+_SHOWN = 10
+"""Names that a message lists where there are many."""
 LONGEST_FILE_NAME = 200
 """File systems end at 255 bytes; the ending, and the name under which a file is being written, come on top."""
 
@@ -30,9 +32,18 @@ def file_name(name: str, ending: str) -> str:
 
 
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
-    """What was expected in place of `found`: the known name most like it, or all known names, behind `others`."""
+    """What was expected in place of `found`: the known name most like it, or some known names, behind `others`.
+
+    >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found")
+    ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more')
+    """
     names = list(known)
-    return close_to(found, names) or f"{others} {', '.join(names) or 'nothing'}"
+    shown = (
+        names
+        if len(names) <= 2 * _SHOWN
+        else [*names[: _SHOWN - 1], f"{names[_SHOWN - 1]} and {len(names) - _SHOWN:,} more"]
+    )
+    return close_to(found, names) or f"{others} {', '.join(shown) or 'nothing'}"
 
 
 def close_to(found: str, known: Iterable[str]) -> str:

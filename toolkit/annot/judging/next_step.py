@@ -128,7 +128,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.seats,
         "annot assessor add NAME --account EMAIL",
-        "a plan needs at least {seats} more to judge",
+        "a plan needs at least {seats}",
     ),
     Rule(
         lambda f: not f.planned and not f.elsewhere,
@@ -226,7 +226,7 @@ WAY: tuple[Rule, ...] = (
 COUNTED = {
     "queries": ("query", "queries"),
     "batch": ("query", "queries"),
-    "seats": ("person", "people"),
+    "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
     "questions": ("question", "questions"),
