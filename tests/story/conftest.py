@@ -1,4 +1,4 @@
-"""What several stories share: a complete study, made once."""
+"""What several stories share: a complete study, made once, and a server that is quick where none has to be real."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from complete_study import Complete, complete_study, set_back
 from fixtures_studio import Studio
+from memory_studio import StudioOfMemory, studio_of_memory
 from studies import Study
 
 
@@ -16,6 +17,13 @@ from studies import Study
 def complete(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Complete]:
     """A complete study and its server; `studio` has installed that, and keeps the template it is made from."""
     with complete_study(tmp_path_factory.mktemp("complete")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioOfMemory]:
+    """A Label Studio in memory, which is quick."""
+    with studio_of_memory(tmp_path_factory.mktemp("memory")) as made:
         yield made
 
 
