@@ -140,8 +140,8 @@ def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
     distinct = ids.unique()
     if len(distinct) < len(ids):
         doubled = [entry["values"] for entry in ids.value_counts().to_pylist() if entry["counts"] > 1]
-        faults = [f"{name}: more than one paper" for name in doubled]
-        raise InputError(f"{len(doubled)} paper ids of the corpus are not unique", faults=faults)
+        faults = [f"{name}: more than one paper has this id" for name in doubled]
+        raise InputError("the corpus has ids that are not unique", faults=faults)
     arrays = {"papers": np.array([len(shard.paper_ids) for shard in shards], dtype=np.int64)}
     for rule in PER_RULE:
         arrays |= _merged(shards, rule)

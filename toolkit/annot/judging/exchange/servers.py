@@ -252,8 +252,8 @@ def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str,
     others |= {owners.setdefault(identity, person)}
     if others - {person}:
         raise StudioError(
-            f"{gateway.url} is also the server of {', '.join(sorted(others - {person}))}, expected one of {person} "
-            "alone",
+            f"{gateway.url} is also the server of {', '.join(sorted(others - {person}))}, expected one that "
+            f"only {person} uses",
             hint=f"name another with `annot assessor change {person} --server ADDRESS`; a copy of a server's data "
             "counts as the same server",
         )

@@ -99,8 +99,8 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
     if len(tables) == 1:
         return why
     return Undefined(
-        f"{len(without)} of {len(tables)} comparisons of two assessors have no value, such as this one: {why.reason}",
-        f"comparisons of two assessors have no value: {why.kind}",
+        f"comparisons without a value: {len(without)} of {len(tables)}, such as this one: {why.reason}",
+        f"comparisons without a value: {why.kind}",
     )
 
 
