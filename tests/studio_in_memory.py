@@ -445,6 +445,12 @@ class StudioInMemory:
         del self.projects[ids[0]]
         return 204, None
 
+    def _empty_project(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
+        self._project(ids[0])
+        for task in self.tasks_of(ids[0]):
+            self._delete_task(task["id"])
+        return 204, None
+
     def _export(self, ids: list[int], params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
         self._project(ids[0], page=True)
         wanted = {int(number) for number in params.get_list("ids[]")}
@@ -560,6 +566,7 @@ ROUTES: dict[tuple[str, str], Endpoint] = {
     ("GET", r"/api/projects/(\d+)"): lambda studio, ids, *_: (200, studio._counted_project(ids[0])),
     ("PATCH", r"/api/projects/(\d+)"): StudioInMemory._change_project,
     ("DELETE", r"/api/projects/(\d+)"): StudioInMemory._delete_project,
+    ("DELETE", r"/api/projects/(\d+)/tasks"): StudioInMemory._empty_project,
     ("GET", r"/api/projects/(\d+)/export"): StudioInMemory._export,
     ("POST", r"/api/projects/(\d+)/import"): StudioInMemory._import_tasks,
     ("GET", "/api/tasks"): StudioInMemory._list_tasks,

@@ -302,6 +302,8 @@ CONTRACT = (
     ),
     Asked("PATCH", "/api/projects/{project}/", 400, REFUSAL, body={"label_config": "<View>"}),
     Asked("PATCH", f"/api/projects/{NOWHERE}/", 404, REFUSAL, body={"title": "Nowhere"}),
+    Asked("DELETE", "/api/projects/{project}/tasks/", 204),
+    Asked("GET", "/api/projects/{project}/", 200, PROJECT_KEYS, {"task_number": 0}),
     Asked("DELETE", "/api/projects/{project}/", 204),
     Asked("DELETE", "/api/projects/{project}/", 404, REFUSAL),
     Asked("GET", "/api/tasks/{copy}/", 404, REFUSAL),

@@ -15,6 +15,8 @@ import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.labelstudio import server
 from annot.steps import assessor as assessors
+from annot.steps import plan
+from complete_study import http
 from fixtures_studio import GUARD, Studio, template_folder
 from free_ports import FreePorts
 from studies import PEOPLE, Study, add_people, make_study
@@ -33,6 +35,23 @@ def test_an_account_removed_from_the_server_is_named(studio: Studio, tmp_path: P
     assert [one.assessor for one in pushed.projects] == ["a1"]
     assert pushed.notes[0].startswith("a2: has not signed up on the server yet")
     assert fetch(study).assessors
+
+
+def test_a_deleted_user_takes_no_answer_along(studio: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", studio, name="deleted-user", per_method=1)
+    add_people(study.workspace, [("leaver", False)])
+    plan.make(study.workspace, queries=(), shares={}, seed=None, grow=False, dry_run=False)
+    send(study)
+    pairs = study.planned()["leaver"]
+    study.judge("leaver", {pairs[0]: 2, pairs[1]: 0})
+    fetch(study)
+    held = exported(study)
+    assert len(held) == 2
+    http(study, "DELETE", f"/api/users/{people_ids(study)['leaver']}/")
+    for _ in range(2):
+        fetch(study)
+        assert exported(study) == held
+        send(study)
 
 
 def remove_account(studio: Studio, user_id: int | None) -> None:
