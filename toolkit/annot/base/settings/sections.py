@@ -216,7 +216,7 @@ class JudgingSettings(Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
     """Assessors per pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"
-    """`per-query`: one team of assessors for each query, as in CSFCube. `per-pair`: assessors are drawn pair by pair."""
+    """`per-query`: one team of assessors for each query, as in CSFCube. `per-pair`: a team is drawn for each pair."""
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """Share of each assessor's pairs to show a second time, unannounced, to measure how consistent the person is."""
     isolation: Literal["project", "server"] = "project"
