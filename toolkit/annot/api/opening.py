@@ -86,12 +86,12 @@ class OpenStudy:
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     """Open a study's folder for reading.
 
-    Everything is read at once, in one transaction: the tables fit each other, and later pulls do not change them.
+    Everything is read at once, in one transaction: the tables are consistent, and later pulls do not change them.
 
     Parameters
     ----------
     path : str or path
-        The folder that holds ``annot.toml``.
+        The folder with ``annot.toml``.
 
     Returns
     -------
