@@ -381,7 +381,7 @@ def test_two_studies_of_one_name_refuse_each_other_and_leave_each_other_alone(pu
     assert not set(map("/".join, other.planned()["a1"])) >= there
     before = projects_on(pushed)
     tasks = {name: pushed.on_server(name) for name in ("a1", "a2")}
-    with pytest.raises(StudioError, match="carries this collection's name") as raised:
+    with pytest.raises(StudioError, match="has this collection's name") as raised:
         send(other)
     assert "collection.name" in (raised.value.hint or "")
     assert projects_on(pushed) == before
