@@ -85,7 +85,7 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "push: a server of nobody": Wrong(
-        "push", " ".join(DOWN), ("is not the server of anyone in this study", "leave out --url"), "planned", isolated
+        "push", " ".join(DOWN), ("does not belong to anyone in this study", "leave out --url"), "planned", isolated
     ),
     "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
     "assessor change: no e-mail address": Wrong(
