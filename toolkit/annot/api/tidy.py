@@ -177,7 +177,8 @@ def figures(data: Mapping[str, Any]) -> pd.DataFrame:
 def training(assessors: Iterable[TrainedAssessor], hidden: Iterable[Probed]) -> pd.DataFrame:
     """A row for each coefficient of each assessor's grades with gold grades, then with those of hidden gold."""
     by_gold = {"open": _declared(commands.TRAINING, assessors), "hidden": _declared(commands.PROBED, hidden)}
-    return frame({"gold": gold, **row} for gold, one in by_gold.items() for row in melted(one, "figure"))
+    rows = ((gold, row) for gold, one in by_gold.items() for row in melted(one, "figure"))
+    return frame({"assessor": row.pop("assessor"), "gold": gold, **row} for gold, row in rows)
 
 
 def substudy(found: SubstudyReport) -> pd.DataFrame:

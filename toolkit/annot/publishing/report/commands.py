@@ -148,8 +148,9 @@ ADDED: Columns[GrownPool] = Columns(
         Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added))), ""),
     ],
     [
+        Column("", lambda one: len(one.queries), "queries"),
         Column("added", lambda one: len(one.added)),
-        Column("queries", lambda one: len(one.queries)),
+        Column("queries", lambda one: len(one.queries), ""),
         Column("pool", lambda one: one.size, "size"),
         Column("", lambda one: " ".join(one.added), "documents"),
     ],
