@@ -304,7 +304,6 @@ OF_JSON: dict[str, Callable[[Any], pd.DataFrame]] = {
     "forecast --pools": depths,
     "pool": lambda data: records(data["pools"]),
     "pool show --all": lambda data: records(data["methods"]),
-    "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(
         [
