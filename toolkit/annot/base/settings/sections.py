@@ -111,7 +111,7 @@ class ScaleSettings(Section):
 
 
 class LabelSettings(Section):
-    """The labels of sentences. The model that comes with annot knows only the five defaults. For others, train a model
+    """The labels of sentences. The packaged model knows only the five defaults. For others, train a model
     with `annot facets train`.
     """
 
