@@ -23,7 +23,7 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
 from annot.ranking.corpus import Corpus, Rows, Statistics
-from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of
+from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of, sparse, with_data
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 
 TFIDF: dict[str, Any] = {
@@ -41,9 +41,7 @@ FEW = 8
 
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
     """Rows of counts as vectors of length 1 (an empty row stays empty), float64. idf: shape (tokens,)."""
-    from scipy.sparse import csr_matrix
-
-    weights = csr_matrix((counts.data * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape)
+    weights = with_data(counts, counts.data * idf[counts.indices])
     norms = np.sqrt(row_sums(counts, idf, power=2))
     weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
     return weights
@@ -123,12 +121,9 @@ def rank(
 
 def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
     """The counts of tokens that a query has, as columns their rows in the table: the others are left out."""
-    from scipy.sparse import csr_matrix
-
     rows = row_of[counts.indices]
     kept = np.flatnonzero(rows)
-    parts = (counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr))
-    return csr_matrix(parts, shape=(counts.shape[0], width))
+    return sparse(counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr), width)
 
 
 def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -152,8 +147,6 @@ class Bm25:
 
     def scores(self, query: Sparse, rows: Sparse) -> NDArray[np.float64]:
         """The score of each row of counts, shape (rows,), for a query of one row of counts."""
-        from scipy.sparse import csr_matrix
-
         widths = np.diff(rows.indptr)
         lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
         saturated = (
@@ -161,7 +154,7 @@ class Bm25:
         )
         weights = np.zeros(len(self.idf))
         weights[query.indices] = query.data * self.idf[query.indices]
-        return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
+        return np.asarray(with_data(rows, saturated) @ weights)
 
 
 def fit_bm25(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:
