@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.records import grouped
+
 WORDS = 3
 """In a shingle."""
 RESEMBLANCE = 0.9
@@ -111,9 +113,7 @@ def groups(
     edges = edges.reshape(-1, 2)
     graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(members),) * 2)
     component = connected_components(graph, directed=False)[1]
-    found: dict[int, list[int]] = {}
-    for member, number in zip(members.tolist(), component.tolist(), strict=True):
-        found.setdefault(number, []).append(member)
+    found = grouped(zip(component.tolist(), members.tolist(), strict=True))
     return sorted(map(tuple, found.values()))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.records import Decision, Judgement, Qrel, Ranking, grouped
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
@@ -21,7 +21,6 @@ from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA
 from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated, of_runs
-from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
@@ -89,10 +88,8 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
     found = []
     for facet, sent_of_facet in snapshot.guidelines.items():
         versions = distinct(sent_of_facet)
-        pairs: dict[Pair, list[Judgement]] = {}
-        for judgement in snapshot.outcome.of_answered_pairs:
-            if snapshot.facets[judgement.query_id] == facet:
-                pairs.setdefault(judgement.pair, []).append(judgement)
+        of_facet = (one for one in snapshot.outcome.of_answered_pairs if snapshot.facets[one.query_id] == facet)
+        pairs = grouped((one.pair, one) for one in of_facet)
         judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
         mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from annot.base.records import Qrel, Ranking, Source
+from annot.base.records import Qrel, Ranking, Source, nested
 from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
 from annot.measuring.measured import evaluation_of
@@ -83,11 +83,11 @@ def with_restated(
 
 def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
     """By facet and run, on what runs are compared by."""
-    found: dict[str, dict[str, float]] = {}
-    for line in evaluated.lines:
-        if line.convention == by.convention and line.run != CHANCE:
-            found.setdefault(line.facet, {})[line.run] = line.values[by.measure]
-    return found
+    return nested(
+        (line.facet, line.run, line.values[by.measure])
+        for line in evaluated.lines
+        if line.convention == by.convention and line.run != CHANCE
+    )
 
 
 def _as_they_were(snapshot: Snapshot, runs: Runs, added: Collection[Pair]) -> dict[str, dict[str, Ranking]]:

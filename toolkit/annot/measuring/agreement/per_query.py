@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annot.base.judged import first_judgements
-from annot.base.records import Decision, Judgement
+from annot.base.records import Decision, Judgement, grouped, nested
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.agreement.coefficients import (
@@ -63,12 +63,8 @@ def ratings_of(
     the scale.
     """
     decisions = tuple(decisions)
-    by_query: dict[str, list[Judgement]] = {}
-    for judgement in first_judgements(judgements, decisions, facets, grades=grades):
-        by_query.setdefault(judgement.query_id, []).append(judgement)
-    final: dict[str, dict[str, int]] = {}
-    for decision in decisions:
-        final.setdefault(decision.query_id, {})[decision.doc_id] = decision.grade
+    by_query = grouped((one.query_id, one) for one in first_judgements(judgements, decisions, facets, grades=grades))
+    final = nested((*decision.pair, decision.grade) for decision in decisions)
     return tuple(
         _matrix(query_id, facets[query_id], counted, final.get(query_id, {}), unjudgeable)
         for query_id, counted in sorted(by_query.items())

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from annot.base.records import CITED, Qrel, ScoredDoc
+from annot.base.records import CITED, Qrel, ScoredDoc, nested
 
 Error = Literal["irrelevant near the top", "relevant far down"]
 NEAR_TOP: Final = "irrelevant near the top"
@@ -40,13 +40,10 @@ def error_cases(
     Near the top: grade 0 in the first fifth (rounded down) of the documents it ranks. Far down: grade `relevant_from`
     or higher in the lower half, or left out. An unjudged document is neither.
     """
-    graded: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, grade in qrels:
-        graded.setdefault(query_id, {})[doc_id] = grade
     return tuple(
         case
         for run, rankings in runs.items()
-        for query_id, grades in sorted(graded.items())
+        for query_id, grades in sorted(nested(qrels).items())
         if rankings.get(query_id)
         for case in _cases(run, query_id, rankings[query_id], grades, relevant_from)
     )
@@ -121,8 +118,6 @@ def on_facets(
     values: Mapping[str, float], *, facets: Mapping[str, str], papers: Mapping[str, str]
 ) -> tuple[OnFacets, ...]:
     """The papers that are queries of several facets, the widest spread first. values, facets, papers: by query id."""
-    found: dict[str, dict[str, float]] = {}
-    for query_id, value in values.items():
-        found.setdefault(papers[query_id], {})[facets[query_id]] = value
+    found = nested((papers[query_id], facets[query_id], value) for query_id, value in values.items())
     several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in found.items() if len(of_facets) > 1)
     return tuple(sorted(several, key=lambda one: (-one.spread, one.paper_id)))

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.records import ScoredDoc, as_trec_eval, round_score
+from annot.base.records import ScoredDoc, as_trec_eval, grouped, round_score
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of
@@ -113,9 +113,7 @@ def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> Ties:
-    groups: dict[float, list[ScoredDoc]] = {}
-    for doc in docs:
-        groups.setdefault(round_score(doc.score), []).append(doc)
+    groups = grouped((round_score(doc.score), doc) for doc in docs)
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.records import Judgement, Qrel, Ranking
+from annot.base.records import Judgement, Qrel, Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
@@ -182,9 +182,7 @@ def of_runs(
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
     primary = measures[0] if measures else PRIMARY[conventions[0]]
-    tags_of: dict[str, list[str]] = {}
-    for tag in runs:
-        tags_of.setdefault(systems.get(tag, tag), []).append(tag)
+    tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     shown_only = {system for system, tags in tags_of.items() if not set(tags).isdisjoint(demonstrations)}
     notes += [f"{system}: is not compared, because it was trained on its test queries" for system in sorted(shown_only)]
     lines: list[RunMeasures] = []

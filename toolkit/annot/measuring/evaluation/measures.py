@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import check_name
-from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
+from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
 from annot.base.templating import counted
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
@@ -186,9 +186,7 @@ def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[C
 
 
 def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
-    graded: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, relevance in sorted(qrels):
-        graded.setdefault(query_id, {})[doc_id] = relevance
+    graded = nested(sorted(qrels))
     if not graded:
         raise InputError("the qrels are empty", hint="write them with `annot qrels`")
     return graded

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from annot.base.errors import InputError
-from annot.base.records import Qrel
+from annot.base.records import Qrel, nested
 from annot.base.stats.seeding import generator
 
 QUERY_GRADE = 2
@@ -23,10 +23,7 @@ def topics_as_papers(qrels: Iterable[Qrel], *, per_topic: int, seed: int) -> tup
     1 or 2 for any topic is a candidate of every query; it is relevant (1) where its own topic has it so.
     Raises InputError when no topic has a paper of grade 2.
     """
-    grades: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, grade in qrels:
-        if grade > 0:
-            grades.setdefault(query_id, {})[doc_id] = grade
+    grades = nested(qrel for qrel in qrels if qrel.relevance > 0)
     candidates = sorted({doc_id for documents in grades.values() for doc_id in documents})
     taken: set[str] = set()
     made: list[Qrel] = []
