@@ -279,7 +279,7 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
+                        paper = paper_of_record(form.paper(record), self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)

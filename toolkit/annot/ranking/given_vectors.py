@@ -20,7 +20,6 @@ from annot.base.records import Advance
 from annot.formats.vector_files import (
     Block,
     RowCounts,
-    Spaces,
     read_npy,
     read_parquet,
     read_s2_vectors,
@@ -103,7 +102,7 @@ class KeptRows:
         return [block.ids[at] for at in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
-        named, asked = self.tally.space, self.asked_space
+        named, asked = next(iter(self.tally.spaces), None), self.asked_space
         if asked and named and asked != named:
             raise InputError(f"{where}: found vectors of {named}, expected {asked} as --space says")
         found = asked or named or self.own_space
@@ -120,22 +119,19 @@ class KeptRows:
 def blocks_of(
     files: Sequence[Path], form: Form, wanted: Collection[str], tally: RowCounts, advance: Advance
 ) -> Iterator[Block]:
-    spaces = Spaces()
     done = 0
     for path in files:
         kind = form.of(path)
         check_name(kind, FORMATS, what="--format")
-        for block in _read(path, kind, form, wanted, tally, spaces):
+        for block in _read(path, kind, form, wanted, tally):
             done += len(block.ids)
             advance(done, len(wanted))
             yield block
 
 
-def _read(
-    path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts, spaces: Spaces
-) -> Iterator[Block]:
+def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts) -> Iterator[Block]:
     if kind == SEMANTIC_SCHOLAR:
-        return read_s2_vectors(path, wanted, tally, spaces)
+        return read_s2_vectors(path, wanted, tally)
     if kind == "parquet":
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:

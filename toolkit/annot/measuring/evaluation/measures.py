@@ -33,11 +33,12 @@ from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
 from annot.base.templating import counted
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
+    Asked,
     Run,
     Values,
+    expected_by_query,
     known_to_ir_measures,
     measured_by_query,
-    of_random_order,
 )
 from annot.measuring.evaluation.gradings import MEASURES, family_of
 
@@ -118,10 +119,8 @@ def evaluate(
     graded = _by_query(qrels)
     _check(run)
     known = {query_id: run.get(query_id, ()) for query_id in graded}
-    names = columns(convention, measures)
-    values = measured_by_query(
-        known, graded, convention=convention, names=names, relevant_from=relevant_from, expect=ties == "expected"
-    )
+    asked = Asked(convention, columns(convention, measures), relevant_from)
+    values = measured_by_query(known, graded, asked, expect=ties == "expected")
     queries = tuple(
         _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
@@ -139,8 +138,9 @@ def chance_floor(
 ) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    names = columns(convention, measures)
-    return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
+    graded = _by_query(qrels)
+    ties = {query_id: (tuple(ScoredDoc(doc_id, 0.0) for doc_id in grades),) for query_id, grades in graded.items()}
+    return expected_by_query(ties, graded, Asked(convention, columns(convention, measures), relevant_from))
 
 
 def single_assessor_ceiling(
@@ -157,7 +157,7 @@ def single_assessor_ceiling(
     pair that came back without a grade ranks last. Judgements that carry flags do not count.
     """
     graded = _by_query(qrels)
-    names = columns(convention, measures)
+    asked = Asked(convention, columns(convention, measures), relevant_from)
     answers: dict[tuple[str, str], dict[str, int]] = {}
     for one in counting(judgements):
         if one.doc_id in graded.get(one.query_id, ()):
@@ -166,18 +166,12 @@ def single_assessor_ceiling(
     reached: dict[str, list[Values]] = {}
     for (query_id, _), given in sorted(answers.items()):
         if len(given) == len(graded[query_id]):
-            run = {query_id: _falling(ranked([ScoredDoc(*answer) for answer in given.items()]))}
-            of_query = {query_id: graded[query_id]}
-            found = measured_by_query(
-                run, of_query, convention=convention, names=names, relevant_from=relevant_from, expect=False
-            )
+            # In this order in every convention.
+            best_first = ranked([ScoredDoc(*answer) for answer in given.items()])
+            docs = [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(best_first)]
+            found = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, asked, expect=False)
             reached.setdefault(query_id, []).append(found[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
-
-
-def _falling(docs: Sequence[ScoredDoc]) -> list[ScoredDoc]:
-    """The documents in this order in every convention."""
-    return [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(docs)]
 
 
 def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
