@@ -31,8 +31,8 @@ from annot.ranking.tokens import (
     count_tokens,
     counted,
     in_order,
+    lengths,
     numbers,
-    row_sums,
     sparse,
     tokenise,
     vocabulary,
@@ -297,8 +297,6 @@ def _cut(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> list[NDArray[np.int3
 def _norms(whole: Corpus, field: Field) -> NDArray[np.float64]:
     idf = whole.statistics(field, "terms").smooth_idf
 
-    def of(shard: Shard, place: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.sqrt(row_sums(shard.counts(field, "terms"), idf[place], power=2))
-
-    parts = in_threads(lambda part: of(*part), zip(whole.shards, whole.places("terms"), strict=True))
+    shards = zip(whole.shards, whole.places("terms"), strict=True)
+    parts = in_threads(lambda part: lengths(part[0].counts(field, "terms"), idf[part[1]]), shards)
     return np.concatenate([np.zeros(0), *parts])

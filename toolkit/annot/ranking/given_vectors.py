@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
+from annot.formats.corpora.cutting import opened
 from annot.formats.vector_files import (
     Block,
     RowCounts,
@@ -205,11 +205,8 @@ def _load(path: Path, form: WordsForm) -> Any:
 
 
 def _form(path: Path) -> WordsForm:
-    try:
-        with _opened(path) as file:
-            head = file.read(HEAD)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not readable: {error}", hint=INCOMPLETE) from None
+    with opened(path) as file:
+        head = file.read(HEAD)
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"
     first, _, rest = head.partition(b"\n")
@@ -230,10 +227,6 @@ def _is_number(text: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
 from annot.ranking.corpus import Corpus, Rows, Statistics
-from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of, sparse, with_data
-from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
+from annot.ranking.tokens import BLOCK, Field, Sparse, lengths, run_of, sparse, with_data
+from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
 TFIDF: dict[str, Any] = {
     "similarity": "cosine",
@@ -42,7 +42,7 @@ FEW = 8
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
     """Rows of counts as vectors of length 1 (an empty row stays empty), float64. idf: shape (tokens,)."""
     weights = with_data(counts, counts.data * idf[counts.indices])
-    norms = np.sqrt(row_sums(counts, idf, power=2))
+    norms = lengths(counts, idf)
     weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
     return weights
 
@@ -84,7 +84,7 @@ class _Search:
         """For each shard the number in the corpus of each of its terms."""
         return self.corpus.places("terms")
 
-    def __call__(self, number: int) -> list[Candidates]:
+    def __call__(self, number: int) -> tuple[list[Candidates], NDArray[np.float64]]:
         counts = self.corpus.shards[number].counts(self.field, "terms")
         row_of, table = self.used
         own = row_of[self.places[number]]
@@ -97,7 +97,7 @@ class _Search:
             products = run @ table[own] if few else _of_used(run, own, len(table)) @ table
             length = norms[first + start : first + start + products.shape[0]]
             top.push(first + start, _scaled(products, length), error=exact)
-        return top.candidates(error=exact)
+        return top.candidates(error=exact), exact
 
 
 def rank(
@@ -108,14 +108,10 @@ def rank(
     # One side carries both weights and its own length, so that the corpus's counts are used as they are.
     weights = unit(corpus.counts(field, "terms", queries), idf)
     weights.data *= idf[weights.indices]
-    exact = np.zeros(len(depths))
-    top = TopK(depths, relative=ROUNDING_STEP)
     least = np.full(len(depths), -np.inf)
-    for found in each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards))):
-        top.join(found, error=exact)
-        least[:] = top.least(error=exact)
+    found = each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards)))
+    kept = best_of_all(found, depths, relative=ROUNDING_STEP, least=least)
     ids = corpus.paper_ids
-    kept = top.candidates(error=exact)
     return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
 
 

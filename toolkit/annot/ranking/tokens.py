@@ -237,9 +237,9 @@ def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
     return sparse(counts.data[inside], counts.indices[inside], bounds - bounds[0], counts.shape[1])
 
 
-def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDArray[np.float64]:
-    """For each row the sum of (count x weight) ** power, taken in the order of the columns: shape (rows,)."""
-    return np.asarray(with_data(counts, counts.data.astype(np.float64) ** power) @ weights**power)
+def lengths(counts: Sparse, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The length of each row of counts x weights, summed in the order of the columns: shape (rows,)."""
+    return np.asarray(np.sqrt(with_data(counts, counts.data.astype(np.float64) ** 2) @ weights**2))
 
 
 def counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
