@@ -36,9 +36,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         tag = found_tag if tag is None else tag
         if found_tag != tag:
             faults.add(f"tag {found_tag!r}, expected {tag!r} as in the lines before", line=number)
-        value = finite(score)
-        if value is None:
-            faults.add(f"score {score!r}, expected a finite number", line=number)
+        value = score_of(score, faults, line=number)
         documents = scored.setdefault(query_id, {})
         if doc_id in documents:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
@@ -136,13 +134,16 @@ def write_qrels(qrels: Iterable[Qrel]) -> str:
     return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
 
-def finite(text: str) -> float | None:
-    """The number that the text is; None for any other text, nan and infinity."""
+def score_of(text: str, faults: Faults, *, line: int) -> float | None:
+    """The number that the text is; any other text, nan and infinity are a fault."""
     try:
         value = float(text)
     except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text else None
+        value = math.nan
+    if math.isfinite(value) and "_" not in text:
+        return value
+    faults.add(f"score {text!r}, expected a finite number", line=line)
+    return None
 
 
 def _lines(query_id: str, documents: Iterable[ScoredDoc], tag: str) -> str:
