@@ -183,9 +183,8 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
             faults.add(f"{query_id} {doc_id}: given twice", line=line)
         else:
             found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
-    if not found and not faults.found:
-        faults.add("found no gold pair")
-    faults.raise_if_any(hint="columns query_id, doc_id, grade and why; `annot train gold` without a file draws some")
+    hint = "columns query_id, doc_id, grade and why; `annot train gold` without a file draws some"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no gold pair")
     return tuple(found.values())
 
 
@@ -216,9 +215,8 @@ def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
         if row[:3] in found:
             faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
         found[row[:3]] = row
-    if not found and not faults.found:
-        faults.add("found no pair")
-    faults.raise_if_any(hint=f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair")
+    hint = f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no pair")
     return tuple(found.values())
 
 

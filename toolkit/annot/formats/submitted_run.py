@@ -57,11 +57,8 @@ def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
         faults.raise_if_any(hint="expected a TREC run or CSFCube's ranked pools in JSON")
         raise
     run = _ranked_pools(text, faults) if text.lstrip().startswith("{") else _trec(text, faults)
-    if not run.documents and not faults.found:
-        faults.add("found no document")
-    faults.raise_if_any(
-        hint="expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
-    )
+    hint = "expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
+    faults.raise_if_any(hint=hint, found=run.documents, nothing="found no document")
     return run
 
 

@@ -67,9 +67,8 @@ def read_sheet(
             close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
             faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
     papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells.values())]
-    if not papers and not faults.found:
-        faults.add("no papers in the sheet")
-    faults.raise_if_any(hint="write a sheet with `annot query sample`, and leave its first line as it is")
+    hint = "write a sheet with `annot query sample`, and leave its first line as it is"
+    faults.raise_if_any(hint=hint, found=papers, nothing="no papers in the sheet")
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
     for line, cells in papers:
