@@ -30,6 +30,8 @@ BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 CROWD = 50
 """In a larger crowd of candidates each is compared with the next one only."""
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+"""What papers that are nearly the same depend on beside their texts."""
 
 
 class Sketches(NamedTuple):

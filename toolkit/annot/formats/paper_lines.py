@@ -6,15 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    AliasPath,
-    BeforeValidator,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
 
 from annot.base.errors import Faults, InputError
 from annot.base.records import Paper

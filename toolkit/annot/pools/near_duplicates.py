@@ -12,25 +12,12 @@ from numpy.typing import NDArray
 from annot.base.records import Advance
 from annot.corpus.corpus_facts import current_sha256
 from annot.corpus.corpus_filters import title_mark
-from annot.corpus.near_duplicates import (
-    BANDS,
-    OF_ONE_TITLE,
-    RESEMBLANCE,
-    ROWS,
-    WORDS,
-    Sketches,
-    candidates,
-    groups,
-    shingles,
-    sketch,
-    together,
-)
+from annot.corpus.near_duplicates import BANDS, SETTINGS, Sketches, candidates, groups, shingles, sketch, together
 from annot.ranking.index import each_on
 from annot.store import papers
 from annot.store.papers import RowGroups, groups_for, ids_at
 from annot.study.workspace import Workspace, write_file
 
-SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
 Groups = tuple[tuple[str, ...], ...]
 """Ids of papers, each group in the order of the corpus."""
 

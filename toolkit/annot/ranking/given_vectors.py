@@ -17,14 +17,7 @@ from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
 from annot.formats.corpora.cutting import opened
-from annot.formats.vector_files import (
-    Block,
-    RowCounts,
-    read_npy,
-    read_parquet,
-    read_s2_vectors,
-    read_safetensors,
-)
+from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors, read_safetensors
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES

@@ -81,11 +81,6 @@ class Vocabulary:
         return len(self.strings)
 
     @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """The tokens in their order."""
-        return tuple(self.strings.to_pylist())
-
-    @cached_property
     def matrix(self) -> Any:
         """How often each piece gives each token: a csr_matrix, shape (pieces, tokens)."""
         return sparse(np.ones(len(self.ids), dtype=np.int32), self.ids, self.indptr, len(self))

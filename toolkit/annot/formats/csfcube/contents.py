@@ -16,16 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    AllowInfNan,
-    BaseModel,
-    ConfigDict,
-    Field,
-    Strict,
-    TypeAdapter,
-    model_validator,
-)
+from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict, TypeAdapter, model_validator
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked

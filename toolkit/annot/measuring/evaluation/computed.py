@@ -187,6 +187,13 @@ NOT_LINEAR: dict[str, Callable[[Tied, float], float]] = {"RP@last": _precision_a
 """What is not linear in the gains and hits at each rank."""
 
 
+def knows(convention: str, name: str) -> bool:
+    """Whether the convention has a measure of this name."""
+    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+        return True
+    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
+
+
 def known_to_ir_measures(name: str) -> bool:
     """Whether ir_measures has a measure of this name, and what computes it."""
     import ir_measures

@@ -31,16 +31,8 @@ from annot.base.judged import counted as counting
 from annot.base.names import check_name
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
 from annot.base.templating import counted
-from annot.measuring.evaluation.computed import (
-    JUDGED_AT,
-    Asked,
-    Run,
-    Values,
-    expected_by_query,
-    known_to_ir_measures,
-    measured_by_query,
-)
-from annot.measuring.evaluation.gradings import MEASURES, family_of
+from annot.measuring.evaluation.computed import Asked, Run, Values, expected_by_query, knows, measured_by_query
+from annot.measuring.evaluation.gradings import MEASURES
 
 CONVENTIONS = tuple(MEASURES)
 TIES = ("order", "expected")
@@ -81,13 +73,6 @@ class Evaluation:
 def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
     """The names of the measures to show: those of the convention, and those of `asked` that it knows."""
     return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in asked if knows(convention, name)))))
-
-
-def knows(convention: str, name: str) -> bool:
-    """Whether the convention has a measure of this name."""
-    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
-        return True
-    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
 
 
 def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
