@@ -15,14 +15,7 @@ from annot.base.judged import first_judgements
 from annot.base.records import Decision, Judgement, grouped, nested
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.coefficients import (
-    NOT_JUDGED_TWICE,
-    binarise,
-    mean_of_tables,
-    prevalence,
-    rests_on_most,
-    value_between,
-)
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, mean_of_tables, rests_on_most, value_between
 from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
 from annot.measuring.agreement.summaries import PairShare, QueryAgreement
 
@@ -116,6 +109,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
     return np.where(asked & np.isnan(ratings), 0.0, ratings)
 
 
+def binarise(ratings: Ratings, *, at: int) -> Ratings:
+    """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""
+    return np.where(np.isnan(ratings), np.nan, (ratings >= at).astype(np.float64))
+
+
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
@@ -183,7 +181,7 @@ def query_agreement(
         assessors=query.assessors,
         n_pairs=int(np.count_nonzero(twice)),
         n_missing=int(np.count_nonzero(absent)),
-        prevalence=prevalence(ratings, scale),
+        prevalence={grade: int(np.count_nonzero(ratings == grade)) for grade in scale},
         before=before,
         after={},
         caveats_before=caveats(between, before, averaged=False),
