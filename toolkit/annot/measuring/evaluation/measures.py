@@ -118,36 +118,26 @@ def evaluate(
     )
 
 
-def chance_floor(
-    qrels: Iterable[Qrel], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
-) -> dict[str, Values]:
+def chance_floor(qrels: Iterable[Qrel], asked: Asked) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
     graded = _by_query(qrels)
     ties = {query_id: (tuple(ScoredDoc(doc_id, 0.0) for doc_id in grades),) for query_id, grades in graded.items()}
-    return expected_by_query(ties, graded, Asked(convention, columns(convention, measures), relevant_from))
+    return expected_by_query(ties, graded, asked)
 
 
-def single_assessor_ceiling(
-    judgements: Iterable[Judgement],
-    qrels: Iterable[Qrel],
-    *,
-    convention: str,
-    relevant_from: int,
-    measures: Sequence[str] = (),
-) -> dict[str, Values]:
+def single_assessor_ceiling(judgements: Iterable[Judgement], qrels: Iterable[Qrel], asked: Asked) -> dict[str, Values]:
     """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
     By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
     pair that came back without a grade ranks last. Judgements that carry flags do not count.
     """
     graded = _by_query(qrels)
-    asked = Asked(convention, columns(convention, measures), relevant_from)
-    answers: dict[tuple[str, str], dict[str, int]] = {}
-    for one in counting(judgements):
-        if one.doc_id in graded.get(one.query_id, ()):
-            answered = answers.setdefault((one.query_id, one.assessor), {})
-            answered[one.doc_id] = -1 if one.grade is None else one.grade
+    answers = nested(
+        ((one.query_id, one.assessor), one.doc_id, -1 if one.grade is None else one.grade)
+        for one in counting(judgements)
+        if one.doc_id in graded.get(one.query_id, ())
+    )
     reached: dict[str, list[Values]] = {}
     for (query_id, _), given in sorted(answers.items()):
         if len(given) == len(graded[query_id]):
