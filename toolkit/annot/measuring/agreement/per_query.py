@@ -175,47 +175,45 @@ def query_agreement(
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
     before = {name: value_between(name, seen.counts, between, scale) for name in coefficients}
+    shared, n_pairs = _share(disputed, asked_twice), int(np.count_nonzero(twice))
+    n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
+    unsettled = _not_settled(n_open, shared.count, seen.n_without_final, n_pairs)
+    blocked = unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)
+    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
     found = QueryAgreement(
         query_id=query.query_id,
         facet=query.facet,
         assessors=query.assessors,
-        n_pairs=int(np.count_nonzero(twice)),
+        n_pairs=n_pairs,
         n_missing=int(np.count_nonzero(absent)),
         prevalence={grade: int(np.count_nonzero(ratings == grade)) for grade in scale},
         before=before,
-        after={},
+        after=after,
         caveats_before=caveats(between, before, averaged=False),
-        caveats_after={},
-        disputed=_share(disputed, asked_twice),
-        overruled=overruled,
-        n_open=int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended)),
+        caveats_after=caveats(seen.with_final, after, averaged=True),
+        disputed=shared,
+        overruled=replace(overruled, value=unsettled) if unsettled else overruled,
+        n_open=n_open,
         n_unjudgeable=int(np.count_nonzero(query.ended)),
         agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
     )
-    unsettled = not_settled([found], [seen])
-    blocked = unsettled if found.n_pairs else Undefined(NOT_JUDGED_TWICE)
-    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
-    if unsettled:
-        overruled = replace(overruled, value=unsettled)
-    caveats_after = caveats(seen.with_final, after, averaged=True)
-    return replace(found, after=after, caveats_after=caveats_after, overruled=overruled), seen
+    return found, seen
 
 
-def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[CountedQuery]) -> Undefined | None:
+def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undefined | None:
     """Why the queries together have no figure after adjudication; None where every pair is settled.
 
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """
-    queries = tuple(queries)
-    still_open, disputed = sum(query.n_open for query in queries), sum(query.disputed.count for query in queries)
+    numbers = [(one.n_open, one.disputed.count, counted.n_without_final, one.n_pairs) for one, counted in queries]
+    return _not_settled(*np.sum(numbers, axis=0).tolist())
+
+
+def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> Undefined | None:
     if still_open:
         verb = "is" if still_open == 1 else "are"
         return Undefined(f"{still_open} of {disputed} disputed pairs {verb} not settled yet", NOT_SETTLED)
-    without = sum(one.n_without_final for one in seen)
-    if without:
-        judged = sum(query.n_pairs for query in queries)
-        return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED)
-    return None
+    return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED) if without else None
 
 
 def _share(hits: Mask, of: Mask) -> PairShare:

@@ -111,9 +111,9 @@ def group_agreement(
     queries, seen = zip(*members, strict=True)
     of_queries = None if papers is None else [papers[query.query_id] for query in queries]
     between, with_final = _pooled(queries, seen, of_queries)
-    unsettled = not_settled(queries, seen)
+    unsettled = not_settled(members)
     if unsettled is not None:
-        names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
+        names = [query.query_id for query, one in members if not_settled([(query, one)])]
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
 
     def summary(
