@@ -58,39 +58,32 @@ def ratings_of(
     decisions = tuple(decisions)
     by_query = grouped((one.query_id, one) for one in first_judgements(judgements, decisions, facets, grades=grades))
     final = nested((*decision.pair, decision.grade) for decision in decisions)
-    return tuple(
-        _matrix(query_id, facets[query_id], counted, final.get(query_id, {}), unjudgeable)
-        for query_id, counted in sorted(by_query.items())
-    )
-
-
-def _matrix(
-    query_id: str,
-    facet: str,
-    counted: list[Judgement],
-    final: Mapping[str, int],
-    unjudgeable: Collection[tuple[str, str]],
-) -> QueryRatings:
-    assessors = tuple(sorted({judgement.assessor for judgement in counted}))
-    doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
-    row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
-    ratings = np.full((len(assessors), len(doc_ids)), np.nan)
-    asked = np.zeros(ratings.shape, dtype=np.bool_)
-    for judgement in counted:
-        at = row[judgement.assessor], column[judgement.doc_id]
-        asked[at] = True
-        if judgement.grade is not None:
-            ratings[at] = judgement.grade
-    return QueryRatings(
-        query_id=query_id,
-        facet=facet,
-        assessors=assessors,
-        doc_ids=doc_ids,
-        ratings=ratings,
-        asked=asked,
-        final=np.array([final.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
-        ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
-    )
+    found = []
+    for query_id, counted in sorted(by_query.items()):
+        assessors = tuple(sorted({judgement.assessor for judgement in counted}))
+        doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
+        row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
+        ratings = np.full((len(assessors), len(doc_ids)), np.nan)
+        asked = np.zeros(ratings.shape, dtype=np.bool_)
+        for judgement in counted:
+            at = row[judgement.assessor], column[judgement.doc_id]
+            asked[at] = True
+            if judgement.grade is not None:
+                ratings[at] = judgement.grade
+        decided = final.get(query_id, {})
+        found.append(
+            QueryRatings(
+                query_id=query_id,
+                facet=facets[query_id],
+                assessors=assessors,
+                doc_ids=doc_ids,
+                ratings=ratings,
+                asked=asked,
+                final=np.array([decided.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
+                ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
+            )
+        )
+    return tuple(found)
 
 
 def drop(ratings: Ratings, asked: Mask) -> Ratings:
