@@ -146,7 +146,7 @@ def test_judged_queries_neither_go_nor_change(study: Store) -> None:
         before = queries.read_queries(session)
     with pytest.raises(InputError, match=r"2 judgement\(s\)") as caught, study.begin() as session:
         queries.replace_queries(session, [query for query in before if query.query_id != "p1-method"])
-    assert caught.value.faults == ("p1-method: 2 judgement(s)",)
+    assert caught.value.faults == ("p1-method: 2 judgements",)
     with pytest.raises(InputError, match="would change"), study.begin() as session:
         queries.put_queries(session, [Query("p1-method", "p1", "method", (0,))])
     with study.read() as session:
@@ -218,7 +218,7 @@ def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
     judge(study, "p1-background", "d2", "a2")
     with pytest.raises(InputError, match=r"2 judged pair\(s\).*2 judgement\(s\)") as caught:
         write_pools(study, pool("p1", "d1", "d3"), pool("p2", "d1"))
-    assert caught.value.faults == ("p1-background d2: 1 judgement(s)", "p1-method d2: 1 judgement(s)")
+    assert caught.value.faults == ("p1-background d2: 1 judgement", "p1-method d2: 1 judgement")
     with pytest.raises(InputError):
         write_pools(study, pool("p2", "d1"))
     write_pools(study, pool("p1", "d2", "d4"), pool("p2", "d5"))

@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
 def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingError | None:
     """What ends a check that has printed its findings. noun, what: as in "paper" "without sentence labels"."""
-    from annot.base.templating import counted
+    from annot.base.names import counted
 
     return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
 
@@ -68,6 +68,11 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
     from annot.publishing.report.terminal import printed
 
     return printed(columns, rows)
+
+
+def listing(columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", **more: Any) -> Output:
+    """Records, for people as a table, or the words `empty` where there are none."""
+    return Output(rows, table(columns, rows) or empty, **more)
 
 
 def rendered(name: str, **values: object) -> str:

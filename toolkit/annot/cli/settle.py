@@ -4,15 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
-from annot.cli.options import (
-    ConventionOption,
-    PerQueryOption,
-    argument,
-    flag,
-    only_with,
-    option,
-    setting,
-)
+from annot.cli.options import ConventionOption, PerQueryOption, argument, flag, only_with, option, setting
 from annot.cli.output import Output, say, table
 
 if TYPE_CHECKING:
@@ -98,7 +90,7 @@ def qrels(
 
     Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial, allow_single=allow_single)

@@ -37,7 +37,7 @@ def read_objects(
         if isinstance(record, dict):
             yield number, record
         else:
-            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object a line", line=number)
+            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object per line", line=number)
 
 
 class Strict(BaseModel):

@@ -41,7 +41,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         if doc_id in documents:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         documents[doc_id] = value or 0.0
-    faults.raise_if_any(found=scored, nothing="found no line of a run")
+    faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {
         query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
         for query_id, documents in scored.items()
@@ -114,7 +114,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
         if (query_id, doc_id) in qrels:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
-    faults.raise_if_any(found=qrels, nothing="found no line of qrels")
+    faults.raise_if_any(found=qrels, nothing="found no lines of qrels")
     return tuple(qrels.values())
 
 

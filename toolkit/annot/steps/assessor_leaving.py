@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StudioError
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
@@ -17,7 +17,6 @@ from annot.judging.planning.handing_on import PlanHandedOn, hand_on
 from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
-from annot.store.database import Store, open_store
 from annot.store.projects import read_hidden
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
@@ -77,33 +76,32 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
     than was pulled. Raises InputError where they have, and for people whom the study does not have or who left.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        _check(ws, everyone, leaver, successor)
-        if not offline:
-            _refuse_unpulled(ws, store, leaver)
-        with store.begin() as session:
-            found = _handed_on(ws, session, everyone, leaver, successor)
-            answered = answered_of(session)
-            sent = projects.read_sent(session).get(leaver, set())
-            back = [
-                one
-                for one in judgements.read_returned(session)
-                if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
-            ]
-            if dry_run:
-                session.rollback()
-            else:
-                now = datetime.now(UTC).isoformat(timespec="seconds")
-                if everyone[leaver].left_on is None:
-                    people.set_left(session, leaver, now)
-                for one in back:
-                    judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
-                if found.given_up:
-                    record_plan(ws, session, found.plan, handed_on=found.given_up)
-        if found.given_up and not dry_run:
-            write_plan(ws, found.plan)
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    _check(ws, everyone, leaver, successor)
+    if not offline:
+        _refuse_unpulled(ws, leaver)
+    with ws.writing() as session:
+        found = _handed_on(ws, session, everyone, leaver, successor)
+        answered = answered_of(session)
+        sent = projects.read_sent(session).get(leaver, set())
+        back = [
+            one
+            for one in judgements.read_returned(session)
+            if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
+        ]
+        if dry_run:
+            session.rollback()
+        else:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            if everyone[leaver].left_on is None:
+                people.set_left(session, leaver, now)
+            for one in back:
+                judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
+            if found.given_up:
+                record_plan(ws, session, found.plan, handed_on=found.given_up)
+    if found.given_up and not dry_run:
+        write_plan(ws, found.plan)
     received = Counter(moved.assessor for moved in found.moved if moved.assessor is not None)
     kept = {one.asked for one in found.plan if one.assessor == leaver}
     return Left(
@@ -143,9 +141,9 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
         )
 
 
-def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
+def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError where the person has answered pairs that would go to others, because they are not pulled yet."""
-    with store.read() as session:
+    with ws.reading() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
         sent = [
             (project, tasks)
@@ -161,7 +159,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         ]
     if not sent:
         return
-    hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
+    hint = "--offline continues without asking, but pairs answered since the last `annot pull` then go to others, too"
     try:
         with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
@@ -178,7 +176,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{len(waiting)} answer(s) of {leaver} are not pulled yet",
+            f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet",
             hint="run `annot pull` first, so that these pairs stay with the person",
         )
 

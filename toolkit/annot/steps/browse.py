@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
-from annot.base.templating import counted
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
@@ -19,7 +19,6 @@ from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
-from annot.store.database import open_store
 from annot.store.projects import StoredRound, read_hidden
 from annot.study.adjudication import Pair
 from annot.study.exports import read_kinds, unfinished
@@ -52,9 +51,9 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     """
     if not ws.has_corpus:
         raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
-        waiting = under_way(session, snapshot)
+        waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     texts = papers.find_papers(ws.corpus, named)
@@ -98,10 +97,10 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
 
 def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
     if waiting:
-        shown = "the settled ones are on the page" if graded else "no grade is on the page"
-        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show the page to assessors"
+        shown = "the page shows the settled grades" if graded else "the page shows no grades"
+        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show it to assessors"
     if not ws.settings.collection.text_licence:
-        yield "collection.text_licence names no licence of the texts: the page has them, keep it to yourself"
+        yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
 
 
 def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
@@ -118,7 +117,7 @@ def _matches(
     """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
     found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
-        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected one of {len(paper.sentences)}"
+        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
         for (query_id, doc_id), matches in found.items()
         for match in matches
         for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
@@ -136,16 +135,12 @@ def _matches(
 TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
-def under_way(session: Session, snapshot: Snapshot) -> tuple[str, ...]:
-    """What is still to be answered, in words; empty once everything has ended.
+def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+    """What is still to be answered, in words; nothing once everything has ended.
 
     Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
     repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
     """
-    return tuple(_waiting(session, snapshot))
-
-
-def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
     open_pairs = len(unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
+from annot.base.names import counted, verb
 from annot.base.records import Advance
-from annot.base.templating import counted
 from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
@@ -18,7 +18,6 @@ from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import rendered
 from annot.ranking.index import faults_of
-from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
@@ -68,10 +67,8 @@ class Checked:
         return FindingError(f"{counted(sum(part.findings for part in bad.values()), 'problem')} found: {counts}")
 
 
-class Check(Protocol):
-    """How a part is looked at."""
-
-    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart: ...
+Check = Callable[[Workspace, Path | None, Advance], CheckedPart]
+"""Looks at a part, and at a release if one is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +89,12 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     if release is not None and part not in (None, "files"):
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
-        return Checked({part: PARTS[part](ws, release=release, advance=advance)})
-    open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
+        return Checked({part: PARTS[part](ws, release, advance)})
+    ws.store().close()  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:
-            checked.parts[name] = look(ws, release=release, advance=advance)
+            checked.parts[name] = look(ws, release, advance)
         except (MissingInput, StudioError) as error:
             checked.unchecked[name] = "; ".join([error.message, *error.faults])
         except InputError as error:
@@ -108,42 +105,47 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     return checked
 
 
-def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _plan(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = plan_on_record.check(ws)
     count = len(found.faults)
-    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {count} fault(s)")
+    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {counted(count, 'fault')}")
 
 
-def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _pools(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = pool_facts.replay(ws, advance=advance)
     count = len(found.differences)
     why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
-        found, rendered("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
+        found,
+        rendered("replayed", replayed=found),
+        count,
+        f"{counted(count, 'pool')} {verb(count, 'differs', 'differ')} from the record",
+        why,
     )
 
 
-def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _guidelines(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
-    fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
+    pages = ", ".join(f"{page}.md" for page in found.pages)
+    fit = f"no problems found in {pages}; {found.examples} quotations are in the corpus"
     if found.of_package:
-        fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
-    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
-    words = f"{count} place(s) in the guidelines do not fit the study"
+        fit += f"; {found.of_package} quote the sample corpus that comes with annot"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
+    words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
     return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
 
-def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _index(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
     sound = "no file of the index has changed since it was written"
-    words = f"index: {len(faults)} file(s) are not as they were written"
+    words = f"index: {counted(len(faults), 'file')} changed since {verb(len(faults), 'it was', 'they were')} written"
     again = "make them again with `annot index --repair`"
     return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 
-def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+def _files(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
+    with ws.reading() as session:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
     if release is not None:
@@ -151,11 +153,11 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 
-def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _server(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = audit.audit(ws, advance=advance)
     count = len(found.findings)
     return CheckedPart(found, audit.described(found), count, f"{counted(count, 'problem')} on the server")

@@ -41,6 +41,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Addition, Draw, Pool, Query
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
@@ -58,10 +59,10 @@ T = TypeVar("T")
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""
 UNKNOWN = {
-    "query": ("query id(s)", "query", "`annot query list` shows the queries there are"),
-    "assessor": ("assessor(s)", "assessor", "add them with `annot assessor add`"),
+    "query": ("query", "`annot query list` shows the queries"),
+    "assessor": ("assessor", "add them with `annot assessor add`"),
 }
-"""What is said of a name that no row of the table has: several of them, one of them, the remedy."""
+"""What is said of a name that no row of the table has: what it names, and the remedy."""
 
 
 class JsonList(TypeDecorator[tuple[Any, ...]]):
@@ -292,9 +293,9 @@ def check_known(session: Session, table: Table, names: Iterable[str], *, what: s
     (key,) = table.primary_key
     unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
     if unknown:
-        several, one, hint = UNKNOWN[table.name]
+        one, hint = UNKNOWN[table.name]
         raise InputError(
-            f"{what}: {len(unknown)} unknown {several}",
+            f"{what}: {counted(len(unknown), f'unknown {one}')}",
             faults=[f"{name}: no such {one}" for name in unknown],
             hint=hint,
         )
@@ -327,7 +328,7 @@ def refuse_judged(
         standing.update(key for key in map(tuple, found) if key in leaving)
     if standing:
         raise InputError(
-            f"{len(standing)} judged {what}; they have {standing.total()} judgement(s)",
-            faults=[f"{' '.join(key[:3])}: {count} judgement(s)" for key, count in sorted(standing.items())],
+            f"{counted(len(standing), 'judged pair')} would {what}, with {counted(standing.total(), 'judgement')}",
+            faults=[f"{' '.join(key[:3])}: {counted(count, 'judgement')}" for key, count in sorted(standing.items())],
             hint=hint,
         )

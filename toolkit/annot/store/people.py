@@ -113,7 +113,7 @@ def replace_plan(
     refuse_sent(
         session,
         {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
-        what="pair(s) would leave the plan",
+        what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
     _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
@@ -152,7 +152,7 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
         [JUDGEMENT_TABLE],
         _KEY,
         leaving,
-        what="assignment(s) would leave the plan",
+        what="leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
     for model in (ASSIGNMENT_TABLE, PLAN_TABLE):

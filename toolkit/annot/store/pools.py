@@ -55,10 +55,10 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         [JUDGEMENT_TABLE, ADJUDICATION_TABLE],
         ["query_id", "doc_id"],
         leaving,
-        what="pair(s) would leave the pool",
+        what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
-    refuse_sent(session, leaving, what="pair(s) would leave the pool", hint=hint)
+    refuse_sent(session, leaving, what="leave the pool", hint=hint)
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:

@@ -10,6 +10,7 @@ from sqlalchemy import Table, func, select
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Query
 from annot.store.judging_models import (
     ADJUDICATION_TABLE,
@@ -30,16 +31,16 @@ from annot.store.models import (
 )
 
 _JUDGED: dict[Table, str] = {
-    JUDGEMENT_TABLE: "judgement(s)",
-    ADJUDICATION_TABLE: "adjudication(s)",
-    TASK_TABLE: "pushed task(s)",
+    JUDGEMENT_TABLE: "judgement",
+    ADJUDICATION_TABLE: "adjudication",
+    TASK_TABLE: "pushed task",
 }
 _IN_USE: dict[Table, str] = {
     **_JUDGED,
-    ASSIGNMENT_TABLE: "planned assignment(s)",
-    SPLIT_TABLE: "place(s) in a split",
-    GOLD_TABLE: "gold pair(s)",
-    TRIAL_ASSIGNMENT_TABLE: "pair(s) of training or sub-study",
+    ASSIGNMENT_TABLE: "planned assignment",
+    SPLIT_TABLE: "fold",
+    GOLD_TABLE: "gold pair",
+    TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
 }
 
 
@@ -110,14 +111,14 @@ def _refuse(
     for table, words in standing_on.items():
         for chunk in in_chunks(query_ids):
             of = table.c.query_id
-            counted = select(of, func.count()).where(of.in_(chunk)).group_by(of)
-            for query_id, count in session.connection().execute(counted):
+            number = select(of, func.count()).where(of.in_(chunk)).group_by(of)
+            for query_id, count in session.connection().execute(number):
                 total[words] += count
-                by_query.setdefault(query_id, []).append(f"{count} {words}")
+                by_query.setdefault(query_id, []).append(counted(count, words))
     if total:
-        what = ", ".join(f"{count} {words}" for words, count in total.items())
+        what = ", ".join(counted(count, words) for words, count in total.items())
         raise InputError(
-            f"{len(by_query)} query(ies) {verb}, but they have {what}",
+            f"{counted(len(by_query), 'query')} {verb}, with {what}",
             faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
             hint=hint,
         )

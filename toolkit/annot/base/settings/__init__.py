@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from annot.base.errors import SettingsError
-from annot.base.names import near
+from annot.base.names import counted, near
 from annot.base.settings import sections
 
 
@@ -25,11 +25,7 @@ class Settings(sections.Section):
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
     facets: dict[sections.FileName, tuple[str, ...]] = Field(
-        default={
-            "background": ("background", "objective"),
-            "method": ("method",),
-            "result": ("result",),
-        }
+        default={"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
     )
     """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
     whole abstract."""
@@ -80,7 +76,7 @@ def read_settings(path: Path) -> Settings:
         return Settings.model_validate(document)
     except ValidationError as error:
         faults = [_fault(entry, document) for entry in error.errors()]
-        raise SettingsError(f"{path}: {len(faults)} fault(s)", faults=faults) from None
+        raise SettingsError(f"{path}: {counted(len(faults), 'fault')}", faults=faults) from None
 
 
 def _fault(entry: Any, document: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
+from annot.base.names import counted
 from annot.base.records import OLDER, Advance, Judgement
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
 from annot.judging.exchange.servers import (

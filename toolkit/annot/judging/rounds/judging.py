@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
+from annot.base.names import counted
 from annot.base.records import Asked, Source
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, instructions_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement

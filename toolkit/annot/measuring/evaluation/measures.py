@@ -28,9 +28,8 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
-from annot.base.templating import counted
 from annot.measuring.evaluation.computed import Asked, Run, Values, expected_by_query, knows, measured_by_query
 from annot.measuring.evaluation.gradings import MEASURES
 

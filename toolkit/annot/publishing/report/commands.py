@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annot.judging.withdrawn import Withdrawn
     from annot.measuring.agreement.pooled import Between
     from annot.pools.growth import GrownPool
-    from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
+    from annot.pools.pool_facts import MethodFacts, Overlap
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
@@ -159,7 +159,7 @@ METHODS: Columns[MethodFacts] = Columns(
         Column("drawn", lambda one: one.drawn),
         Column("drawn alone", lambda one: one.alone),
         Column("deepest rank", lambda one: one.deepest),
-        Column("ran dry", lambda one: one.dry),
+        Column("ran out", lambda one: one.dry),
     ],
 )
 VERSIONS: Columns[Version] = Columns(
@@ -179,14 +179,6 @@ VERSIONS: Columns[Version] = Columns(
 OVERLAPS: Columns[Overlap] = Columns(
     [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
     each((10, 25, 50), lambda one, depth: Number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
-)
-COMPARED_POOLS: Columns[PoolDifference] = Columns(
-    [Column("query paper", lambda one: one.paper_id)],
-    [
-        Column("in both", lambda one: one.both),
-        Column("only in the first", lambda one: len(one.only_first)),
-        Column("only in the second", lambda one: len(one.only_second)),
-    ],
 )
 
 
@@ -276,7 +268,7 @@ VIEWS: Columns[View] = Columns(
         Column("pairs", lambda one: one.pairs),
         Column("answered", lambda one: one.answered),
         Column("cannot judge", lambda one: one.cannot_judge),
-        Column("seconds a pair", lambda one: measured(one.seconds, SECONDS)),
+        Column("seconds per pair", lambda one: measured(one.seconds, SECONDS)),
     ],
 )
 COMPARED_VIEWS: Columns[Compared] = Columns(
