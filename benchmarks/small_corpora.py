@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.computed import Asked
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.measures import chance_floor, columns, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.steps import import_csfcube, run
@@ -55,7 +55,7 @@ def main() -> None:
         papers = {query.query_id: query.paper_id for query in snapshot.queries}
         floor = {
             query_id: of[MEASURE]
-            for query_id, of in chance_floor(qrels, Asked(CONVENTION, columns(CONVENTION), 2)).items()
+            for query_id, of in chance_floor(qrels, MeasuresAsked(CONVENTION, columns(CONVENTION), 2)).items()
         }
         print(
             f"chance {100 * np.mean([*floor.values()]):.1f}; {len(floor)} queries of {len({*papers.values()})} papers"

@@ -37,7 +37,7 @@ Ties = tuple[tuple[ScoredDoc, ...], ...]
 """Documents best first, those of one score together."""
 
 
-class Asked(NamedTuple):
+class MeasuresAsked(NamedTuple):
     """What is to be measured."""
 
     convention: str
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
         return {query_id: {name: values[name] for name in self.names} for query_id, values in found.items()}
 
 
-def measured_by_query(run: Run, graded: Grades, asked: Asked, *, expect: bool) -> dict[str, Values]:
+def measured_by_query(run: Run, graded: Grades, asked: MeasuresAsked, *, expect: bool) -> dict[str, Values]:
     """The measures of each query of `graded`. expect: the mean over all orders of documents that tie."""
     if expect:
         return expected_by_query({query_id: _ties(run.get(query_id, ())) for query_id in graded}, graded, asked)
@@ -68,7 +68,7 @@ def measured_by_query(run: Run, graded: Grades, asked: Asked, *, expect: bool) -
     return asked.of(found)
 
 
-def expected_by_query(ties: Mapping[str, Ties], graded: Grades, asked: Asked) -> dict[str, Values]:
+def expected_by_query(ties: Mapping[str, Ties], graded: Grades, asked: MeasuresAsked) -> dict[str, Values]:
     """The mean of the measures of each query of `graded` over all orders of its documents that tie."""
     found: dict[str, Values] = {}
     others: dict[str, None] = {}

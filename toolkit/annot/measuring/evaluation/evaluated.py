@@ -15,7 +15,7 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
-from annot.measuring.evaluation.computed import Asked
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.measures import (
     Evaluation,
     chance_floor,
@@ -195,7 +195,7 @@ def of_runs(
             tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
         names, by = columns(convention, measures), measures[0] if measures else PRIMARY[convention]
-        asked = Asked(convention, names, relevant_from)
+        asked = MeasuresAsked(convention, names, relevant_from)
         floor, one_assessor = chance_floor(qrels, asked), single_assessor_ceiling(judgements, qrels, asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}

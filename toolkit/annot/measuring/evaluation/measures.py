@@ -30,7 +30,7 @@ from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
-from annot.measuring.evaluation.computed import Asked, Run, Values, expected_by_query, knows, measured_by_query
+from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, expected_by_query, knows, measured_by_query
 from annot.measuring.evaluation.gradings import MEASURES
 
 CONVENTIONS = tuple(MEASURES)
@@ -103,7 +103,7 @@ def evaluate(
     graded = _by_query(qrels)
     _check(run)
     known = {query_id: run.get(query_id, ()) for query_id in graded}
-    asked = Asked(convention, columns(convention, measures), relevant_from)
+    asked = MeasuresAsked(convention, columns(convention, measures), relevant_from)
     values = measured_by_query(known, graded, asked, expect=ties == "expected")
     queries = tuple(
         _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
@@ -117,7 +117,7 @@ def evaluate(
     )
 
 
-def chance_floor(qrels: Iterable[Qrel], asked: Asked) -> dict[str, Values]:
+def chance_floor(qrels: Iterable[Qrel], asked: MeasuresAsked) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
     graded = _by_query(qrels)
@@ -125,7 +125,9 @@ def chance_floor(qrels: Iterable[Qrel], asked: Asked) -> dict[str, Values]:
     return expected_by_query(ties, graded, asked)
 
 
-def single_assessor_ceiling(judgements: Iterable[Judgement], qrels: Iterable[Qrel], asked: Asked) -> dict[str, Values]:
+def single_assessor_ceiling(
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], asked: MeasuresAsked
+) -> dict[str, Values]:
     """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
     By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
