@@ -80,7 +80,6 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
         name=str(folder),
         known_labels=settings.labels.names,
         facet_labels=settings.facets,
-        clean_text=True,
     )
     papers = {paper.paper_id: paper for paper in release.papers}
     queries = {query.query_id: query for query in release.queries}

@@ -22,11 +22,13 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.measures import chance_floor, evaluate
+from annot.measuring.evaluation.computed import MeasuresAsked
+from annot.measuring.evaluation.measures import chance_floor, columns, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.steps import import_csfcube, run
 from annot.steps.init import init
@@ -35,7 +37,7 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 SYSTEMS = ("fabs_cbow200", "fabs_tfidfcbow200", "whole_cbow200", "whole_tfidfcbow200")
-HOW = {"convention": CONVENTION, "relevant_from": 2}
+HOW: Any = {"convention": CONVENTION, "relevant_from": 2}
 
 
 def main() -> None:
@@ -51,7 +53,10 @@ def main() -> None:
         snapshot = read_snapshot(ws)
         qrels = exported_qrels(snapshot)
         papers = {query.query_id: query.paper_id for query in snapshot.queries}
-        floor = {query_id: of[MEASURE] for query_id, of in chance_floor(qrels, **HOW).items()}
+        floor = {
+            query_id: of[MEASURE]
+            for query_id, of in chance_floor(qrels, MeasuresAsked(CONVENTION, columns(CONVENTION), 2)).items()
+        }
         print(
             f"chance {100 * np.mean([*floor.values()]):.1f}; {len(floor)} queries of {len({*papers.values()})} papers"
         )

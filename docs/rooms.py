@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 
 HEAD = """# The rooms
 
-From the ground up. A number in the drawing is how many modules of the room on the left import something of the room
-above; as no number stands right of the diagonal, no two rooms import each other.
+From the ground up. Each number in the drawing shows how many modules of the room on the left import something from the
+room above. There is no number to the right of the diagonal, so no two rooms import each other.
 
 ![which room uses which](rooms.svg)
 
-| room | what it holds, what it uses, where to begin | modules |
+| room | contents, what it uses, where to begin | modules |
 | --- | --- | --- |
 """
 

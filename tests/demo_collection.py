@@ -22,11 +22,7 @@ SEED = 7
 
 def papers() -> tuple[Paper, ...]:
     """The packaged corpus."""
-    return tuple(
-        read_papers(
-            corpus_text().splitlines(), name="corpus.jsonl", known_labels=Settings().labels.names, clean_text=False
-        )
-    )
+    return tuple(read_papers(corpus_text().splitlines(), name="corpus.jsonl", known_labels=Settings().labels.names))
 
 
 def common_words(one: Iterable[str], other: Iterable[str]) -> float:

@@ -37,18 +37,21 @@ def typed(code: str, folder: Path) -> str:
 
 
 def shows(printed: str, expected: str) -> bool:
-    """Whether the expected lines are in what was printed, one after the other; a line `...` stands for any lines."""
+    """Whether the expected lines are in what was printed, one after the other; a line `...` stands for any lines, and
+    `...` at the end of a line for any rest of it."""
     lines = [line.rstrip() for line in printed.splitlines()]
     at, anywhere = 0, True
-    for line in expected.splitlines():
+    for line in map(str.rstrip, expected.splitlines()):
         if line.strip() == "...":
             anywhere = True
             continue
-        if anywhere:
-            if line.rstrip() not in lines[at:]:
-                return False
-            at = lines.index(line.rstrip(), at)
-        elif at >= len(lines) or lines[at] != line.rstrip():
+        found = [n for n in range(at, len(lines)) if _is(lines[n], line) and (anywhere or n == at)]
+        if not found:
             return False
-        at, anywhere = at + 1, False
+        at, anywhere = found[0] + 1, False
     return True
+
+
+def _is(line: str, expected: str) -> bool:
+    begins, rest = expected.removesuffix("..."), expected.endswith("...")
+    return line.startswith(begins) if rest else line == expected

@@ -564,7 +564,6 @@ def release(shared: Path) -> Release:
         name="csfcube",
         known_labels=Settings().labels.names,
         facet_labels={"background": ("background", "objective"), "method": ("method",)},
-        clean_text=False,
     )
 
 

@@ -13,10 +13,12 @@ import pytest
 import pytrec_eval
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,
     chance_floor,
+    columns,
     conventions_for,
     evaluate,
     mean_over_folds,
@@ -307,7 +309,7 @@ def test_chance_floor_is_the_mean_over_all_orders(convention: str, grades: tuple
         for order in orders
     ]
     expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[convention]}
-    assert chance_floor(qrels, convention=convention, relevant_from=2)["1-method"] == pytest.approx(expected)
+    assert chance_floor(qrels, MeasuresAsked(convention, columns(convention), 2))["1-method"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -320,7 +322,7 @@ def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(convention: str
         run[f"{at}"] = in_order(rng.permutation([qrel.doc_id for qrel in qrels]).tolist())
     copies = [Qrel(query_id, qrel.doc_id, qrel.relevance) for query_id in run for qrel in qrels]
     every = evaluate(run, copies, convention=convention, relevant_from=2, ties="order").queries
-    floor = chance_floor(qrels, convention=convention, relevant_from=2)["1-method"]
+    floor = chance_floor(qrels, MeasuresAsked(convention, columns(convention), 2))["1-method"]
     assert list(floor) == list(MEASURES[convention])
     for name, expected in floor.items():
         values = np.array([one.values[name] for one in every])
@@ -335,7 +337,9 @@ def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
         Judgement("1-method", "d02", "a1", 1),
         *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
     ]
-    (found,) = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), convention="trec", relevant_from=2).values()
+    (found,) = single_assessor_ceiling(
+        judgements, qrels_of(3, 0, 2), MeasuresAsked("trec", columns("trec"), 2)
+    ).values()
     assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
 
 
@@ -351,7 +355,7 @@ def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> 
         Judgement("2-method", "d00", "a1", 3),
         Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
     ]
-    found = single_assessor_ceiling(judgements, qrels, convention="csfcube", relevant_from=2)
+    found = single_assessor_ceiling(judgements, qrels, MeasuresAsked("csfcube", columns("csfcube"), 2))
     assert list(found) == ["1-method"]
     assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
 

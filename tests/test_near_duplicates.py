@@ -77,7 +77,7 @@ def released(shared: Path) -> list[Paper]:
     """The papers of the CSFCube release."""
     with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
         labels = Settings().labels.names
-        return list(read_papers(lines, name="csfcube", known_labels=labels, clean_text=True))
+        return list(read_papers(lines, name="csfcube", known_labels=labels))
 
 
 def test_of_the_released_pairs_of_one_title_those_with_one_text_are_found(

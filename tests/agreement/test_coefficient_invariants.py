@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, Ratings, binarise
+from annot.measuring.agreement.coefficients import COEFFICIENTS, Ratings
 from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, count, tables_between
-from annot.measuring.agreement.per_query import POLICIES
+from annot.measuring.agreement.per_query import POLICIES, binarise
 from annot.measuring.agreement.pooled import pooled_between
 from drawn_ratings import GRADES, MIXES, SOME, ratings, skewed, value
 from hypothesis import given, settings

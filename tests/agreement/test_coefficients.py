@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.measuring.agreement.coefficients import COEFFICIENTS, binarise
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.per_query import binarise
 
 NAN = np.nan
 

@@ -15,7 +15,7 @@ from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, Qrel, Query
 from annot.formats.relish import read_relish
 from annot.formats.trec import read_qrels
-from annot.pools.selection.topics_as_papers import topics_as_papers
+from annot.pools.selection.sampling import topics_as_papers
 from annot.store.database import open_store
 from annot.store.people import Plan, put_assessors, replace_plan
 from annot.store.pools import documents_by_query

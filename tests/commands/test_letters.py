@@ -114,10 +114,10 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     assert f"Project:  {URL}/projects/71/data?labeling=1" in after["a1"]
     assert "Please finish by" not in after["a1"]
     # a2 gives twice as long.
-    assert "of which 20 are left; this takes about 20 minutes." in after["a2"]
+    assert "(20 left); this takes about 20 minutes." in after["a2"]
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
     assert f"Project:  {URL}/projects/75/data?labeling=1" in after["j1"]
-    assert "8 pairs, of which 2 are left; this takes about 5 minutes. There may be more" in after["j1"]
+    assert "8 pairs (2 left); this takes about 5 minutes. There may be more" in after["j1"]
 
 
 def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:

@@ -302,8 +302,8 @@ def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, en
     one = panel(grades, np.repeat(np.arange(2 * papers), 20), papers=np.arange(2 * papers) // 2)
     found = diagnosis_of(one)
     assert (len(found.findings), found.too_small) == (1, False) if enough else (0, True)
-    said = "too small to show that an assessor is stricter or more lenient than the others: each would have to judge "
-    assert (said + "at least 11 query papers together with others." in told(one)) is not enough
+    said = "too small to show that an assessor is stricter or more lenient than the others: each person needs at "
+    assert (said + "least 11 query papers shared with others." in told(one)) is not enough
     assert ("No assessor differs" in told(one)) is False
 
 

@@ -60,7 +60,7 @@ def test_sentence_numbers_out_of_range_doubled_or_missing_are_all_told() -> None
 
 
 def test_labels_that_do_not_fit_the_paper_are_refused() -> None:
-    with pytest.raises(InputError, match=r"4 labels, 5 sentences"):
+    with pytest.raises(InputError, match="4 labels for 5 sentences"):
         make_query(PAPER, LABELS[:4], "method", sentences=None, facets=FACETS)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 def changed(title: str, abstract: Any) -> Cleaned | None:
     found: list[Cleaned] = []
     record = {"paper_id": "p", "title": title, "abstract": abstract}
-    paper_of_record(record, ("method",), clean_text=True, changed=found)
+    paper_of_record(record, ("method",), changed=found)
     assert len(found) <= 1
     return found[0] if found else None
 

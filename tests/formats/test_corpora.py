@@ -35,7 +35,7 @@ def papers_of(path: Path | str, form: str | None = None) -> list[Paper | Broken]
     for start, stop in known.cut(str(path)):
         for _, record in known.records(Piece(str(path), form, start, stop)):
             if isinstance(record, dict):
-                found.append(paper_of_record(known.paper(record), LABELS, clean_text=True))
+                found.append(paper_of_record(known.paper(record), LABELS))
             elif record is not None:
                 found.append(record)
     return found

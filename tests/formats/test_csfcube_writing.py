@@ -22,9 +22,7 @@ NOISE = {"5111924", "41022419"}
 
 
 def read(files: dict[str, bytes]) -> Release:
-    return read_release(
-        files, name="release", known_labels=Settings().labels.names, facet_labels=FACETS, clean_text=False
-    )
+    return read_release(files, name="release", known_labels=Settings().labels.names, facet_labels=FACETS)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
+from annot.formats.cleaning import clean
 from annot.formats.paper_lines import read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,9 +28,9 @@ PLAIN = {
 }
 
 
-def read(*records: Any, clean_text: bool = True) -> list[Paper]:
+def read(*records: Any) -> list[Paper]:
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
-    return list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=clean_text))
+    return list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS))
 
 
 def faults_of(*records: Any) -> tuple[str, ...]:
@@ -89,9 +90,6 @@ def test_a_heading_and_empty_sentences_go_with_their_labels() -> None:
         "labels": ["other", "background", "method", "result"],
     }
     assert read(record) == [Paper("1", "T", ("A tagger.", "It’s good."), None, ("method", "result"))]
-    raw = read(record, clean_text=False)[0]
-    assert (raw.title, raw.sentences) == (" <i>T</i> ", tuple(record["abstract"]))
-    assert raw.labels == tuple(record["labels"])
 
 
 @pytest.mark.parametrize(
@@ -121,7 +119,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
         {**PLAIN, "title": 3, "citations": "x"},
     ]
     lines = [record if isinstance(record, str) else json.dumps(record) for record in [*good, *bad]]
-    papers = read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=True)
+    papers = read_papers(lines, name="corpus.jsonl", known_labels=LABELS)
     seen: list[str] = []
     with pytest.raises(InputError, match=r"corpus\.jsonl: 11 faults") as caught:
         seen.extend(paper.paper_id for paper in papers)
@@ -155,20 +153,20 @@ def test_a_number_of_five_thousand_digits_is_a_fault() -> None:
 
 def test_a_file_of_another_format_stops_after_a_thousand_faults() -> None:
     with pytest.raises(InputError, match="1000 faults, reading stopped"):
-        list(read_papers(("x" for _ in range(10**9)), name="corpus.txt", known_labels=LABELS, clean_text=True))
+        list(read_papers(("x" for _ in range(10**9)), name="corpus.txt", known_labels=LABELS))
 
 
 def test_bytes_that_are_not_utf8_are_a_fault() -> None:
     file = io.TextIOWrapper(io.BytesIO(b'{"id": "1", "title": "\xff", "abstract": "x"}\n'), encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        list(read_papers(file, name="x", known_labels=LABELS, clean_text=True))
+        list(read_papers(file, name="x", known_labels=LABELS))
     assert "not UTF-8" in caught.value.faults[0]
 
 
 @pytest.mark.parametrize("lines", [[], ["\ufeff"], ["\n", " \t\n"]])
 def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=True))
+        list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS))
     assert caught.value.faults == (
         "corpus.jsonl: found no line, or only blank ones, expected one paper per line (JSON Lines)",
     )
@@ -194,7 +192,7 @@ words = st.text(st.characters(codec="utf-8"), max_size=20)
     ),
     st.data(),
 )
-def test_a_written_paper_is_read_back_as_it_was_without_cleaning(paper: Paper, data: st.DataObject) -> None:
+def test_a_written_paper_is_read_back_as_it_was_but_for_cleaning(paper: Paper, data: st.DataObject) -> None:
     labels = data.draw(st.lists(st.sampled_from(LABELS), min_size=len(paper.sentences), max_size=len(paper.sentences)))
     record = {
         "paper_id": paper.paper_id,
@@ -204,9 +202,9 @@ def test_a_written_paper_is_read_back_as_it_was_without_cleaning(paper: Paper, d
         "labels": labels,
         "citations": list(paper.citations),
     }
-    assert read(record, clean_text=False) == [
-        Paper(paper.paper_id, paper.title, paper.sentences, paper.year, tuple(labels), paper.citations)
-    ]
+    kept = [(text, label) for one, label in zip(paper.sentences, labels, strict=True) if (text := clean(one))]
+    sentences, of_kept = zip(*kept, strict=True) if kept else ((), ())
+    assert read(record) == [Paper(paper.paper_id, clean(paper.title), sentences, paper.year, of_kept, paper.citations)]
 
 
 @pytest.mark.parametrize("year", [2**31, -(2**40), "9" * 5000, "20001"])

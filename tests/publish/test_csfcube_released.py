@@ -75,7 +75,6 @@ def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -
         name="again",
         known_labels=Settings().labels.names,
         facet_labels=labels,
-        clean_text=False,
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
 

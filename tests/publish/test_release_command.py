@@ -186,7 +186,6 @@ def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, fi
         name="csfcube",
         known_labels=Settings().labels.names,
         facet_labels=finished.settings.facets,
-        clean_text=False,
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(finished)
     assert tuple(read_qrels((released / "qrels.txt").read_text().splitlines(), name="x")) == tuple(decided(finished))

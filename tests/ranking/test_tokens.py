@@ -34,7 +34,10 @@ def found_in(corpus: Corpus, rule: Rule, field: Field, row: int) -> list[str]:
     number = int(np.searchsorted(corpus.starts, row, side="right")) - 1
     shard, row = corpus.shards[number], int(row - corpus.starts[number])
     words, stream = shard.vocabulary(rule), shard.stream(field)
-    return [words.tokens[token] for token in words.expand(stream.ids[stream.starts[row] : stream.starts[row + 1]])[0]]
+    return [
+        words.strings[token].as_py()
+        for token in words.expand(stream.ids[stream.starts[row] : stream.starts[row + 1]])[0]
+    ]
 
 
 def test_the_rules_are_scikit_learns_and_the_words_of_the_published_baselines() -> None:

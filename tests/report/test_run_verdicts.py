@@ -40,9 +40,9 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
     assert five.startswith(
         "With 5 query papers, no difference between runs can be shown: at least 6 query papers are needed. "
     )
-    assert "good is best by NDCG%20; that is not certain over 10 queries of 5 query papers." in five
+    assert "good is best by NDCG%20, but its lead is not certain (10 queries of 5 query papers)." in five
     assert "Behind, but not significantly after correction for 3 pairs of runs: poor and worst." in five
-    assert six.startswith("good is best by NDCG%20; that is certain over 12 queries of 6 query papers.")
+    assert six.startswith("good is best by NDCG%20, and its lead is certain (12 queries of 6 query papers).")
 
 
 def test_the_differences_that_hold_are_named() -> None:

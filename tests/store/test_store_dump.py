@@ -152,8 +152,7 @@ def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
         found = list(unsound_revisions(session.connection()))
     assert found == [
         "judgement 1 (p1-method d1, revision 1): its content has changed since it was recorded",
-        "judgement 3 (p1-method d1, revision 1): the row before it is not the one that it was recorded behind, or it "
-        "was changed",
+        "judgement 3 (p1-method d1, revision 1): it has changed, or the row before it was changed or removed",
         "judgement 4 (p1-method d2, revision 2): expected revision 1",
         "judgement: found 4 rows, 5 were recorded",
     ]

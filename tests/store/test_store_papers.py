@@ -164,7 +164,7 @@ def test_an_error_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
 
 
 def test_labels_of_another_number_than_sentences_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="1 labels, 2 sentences"):
+    with pytest.raises(InputError, match="1 label for 2 sentences"):
         write(tmp_path, Paper("p1", "t", ("a", "b"), labels=("method",)))
     assert list(tmp_path.iterdir()) == []
 

@@ -185,7 +185,7 @@ def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
     for command in (("push",), ("pull",), ("push", "adjudication"), ("check", "server")):
         refused = run(first, *command, "--url", studio.url)
         assert refused.exit_code == 2
-        assert "is not the server of anyone in this study" in refused.message()
+        assert "does not belong to anyone in this study" in refused.message()
     taken = run(first, "assessor", "change", "a1", "--server", second.studio.url)
     assert taken.exit_code == 2
     assert "is the server of a2" in taken.message()

@@ -85,7 +85,7 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "push: a server of nobody": Wrong(
-        "push", " ".join(DOWN), ("is not the server of anyone in this study", "leave out --url"), "planned", isolated
+        "push", " ".join(DOWN), ("does not belong to anyone in this study", "leave out --url"), "planned", isolated
     ),
     "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
     "assessor change: no e-mail address": Wrong(
@@ -424,9 +424,7 @@ WRONG: dict[str, Wrong] = {
     "pull labels: server down": Wrong(
         "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
-    "push labels: nobody is named": Wrong(
-        "push", "labels", ("needs the people who correct them", "--assessor NAME"), "planned"
-    ),
+    "push labels: nobody is named": Wrong("push", "labels", ("found no --assessor", "--assessor NAME"), "planned"),
     "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
     "push: an option of another round": Wrong(
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"

@@ -58,7 +58,7 @@ class MeasuredAgreement:
             (``"together"`` for all queries), ``adjudication`` (``"before"``, ``"after"``), ``coefficient``,
             ``statistic`` (``"median"``, ``"mean"``, ``"q1"``, ``"q3"`` over the queries, ``"pooled"`` over all pairs),
             ``value``, ``low``, ``high``, ``interval`` (how it was made), ``queries``, ``pairs`` and ``undefined`` (the
-            reason, where there is no value).
+            reason, if there is no value).
         """
         return self._figures.copy()
 
@@ -90,7 +90,7 @@ def measure_agreement(
     Parameters
     ----------
     ratings : pandas.DataFrame, array or list
-        Either a long table, one row a judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
+        Either a long table, one row per judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
         (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
         groups of queries that get figures of their own, a column ``query_paper`` the paper of each query. Rows with
         ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
@@ -114,7 +114,7 @@ def measure_agreement(
     level : float, optional
         Confidence level of the intervals, between 0 and 1; None for no intervals.
     unjudgeable : iterable of (query, document)
-        Pairs that nobody can judge: they have no final grade, and agreement after adjudication leaves them out. In
+        Pairs that no one could judge: they have no final grade, and agreement after adjudication leaves them out. In
         `decisions.jsonl` their origin is "nobody can judge". Any other pair without a final grade counts as still
         open, and then there is no figure after adjudication.
 
@@ -141,7 +141,7 @@ def measure_agreement(
 
     Examples
     --------
-    Two assessors, two queries (real studies have more, and intervals that are worth having):
+    Two assessors, two queries (real studies have more, and useful intervals):
 
     >>> import annot
     >>> grades = {"a1": [3, 2, 1, 0, 0, 2, 0, 1], "a2": [3, 1, 1, 0, 1, 2, 0, 0]}
@@ -194,7 +194,7 @@ def alpha(ratings: Any, level: str = "ordinal") -> float:
     Parameters
     ----------
     ratings : pandas.DataFrame, array or list
-        A matrix of shape (items, assessors), or a long table, one row a judgement, as `annot.measure_agreement`
+        A matrix of shape (items, assessors), or a long table, one row per judgement, as `annot.measure_agreement`
         takes it. Grades are whole numbers; nan or None if an assessor did not judge the item.
         (The package `krippendorff` takes the transpose: assessors x items.)
     level : {"ordinal", "nominal", "interval"}

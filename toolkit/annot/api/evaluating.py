@@ -39,14 +39,14 @@ class MeasuredRuns:
     _by_query: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Every measure as a row of a table, with what chance and one assessor reach.
+        """Every measure as a row of a table, with rows for chance and one assessor.
 
         Returns
         -------
         pandas.DataFrame
             One row for each convention, facet, run and measure, with the columns ``convention``, ``facet``
-            (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` what
-            the grades of one reach as a ranking), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
+            (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` the
+            ranking by one assessor's grades), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
             ``interval`` (its method, over query papers), ``queries`` and ``average`` (over what the mean is taken).
         """
         return self._figures.copy()
@@ -60,8 +60,8 @@ class MeasuredRuns:
             One row for each facet and two runs, with the columns ``convention``, ``facet``, ``run`` (the better one),
             ``against``, ``measure``, ``value`` (the difference), ``low``, ``high``, ``interval``, ``p_value`` (paired
             randomisation test, two-sided), ``p_corrected`` (step-down maximum of t over the pairs of the facet; it
-            decides), ``p_holm`` (``p_value`` by Holm's method), ``p_tukey`` (randomised Tukey HSD, which is wrong twice
-            as often as it says where runs differ in spread), ``p_t`` (paired t test, not corrected), ``effect`` (the
+            decides), ``p_holm`` (``p_value`` by Holm's method), ``p_tukey`` (randomised Tukey HSD; if runs differ in
+            spread, its error rate is twice the nominal one), ``p_t`` (paired t test, not corrected), ``effect`` (the
             difference in standard deviations of the query papers' differences) and ``holds``; empty for one run.
         """
         return self._comparisons.copy()

@@ -110,8 +110,13 @@ class Faults:
                 hint="is the file in another format?",
             )
 
-    def raise_if_any(self, *, hint: str | None = None) -> None:
-        """Raise InputError with all faults when there is one."""
+    def raise_if_any(self, *, hint: str | None = None, found: object = True, nothing: str = "") -> None:
+        """Raise InputError with all faults when there is one.
+
+        found: what was read; where that is empty, and nothing else is wrong, `nothing` is the fault.
+        """
+        if not found and not self.found:
+            self.add(nothing)
         if self.found:
             count = "1 fault" if len(self.found) == 1 else f"{len(self.found)} faults"
             raise InputError(f"{self.name}: {count}", faults=self.found, hint=hint)

@@ -11,7 +11,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
+
+K = TypeVar("K")
+L = TypeVar("L")
+V = TypeVar("V")
 
 Advance = Callable[[int, int | None], None]
 """Called with what is done so far, and with the total if it is known."""
@@ -367,3 +371,19 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     """The documents as trec_eval orders those of a run file, whatever ranks it has: ties by `doc_id` descending."""
     largest_id_first = ranked(scored)[::-1]
     return tuple(sorted(largest_id_first, key=lambda doc: -doc.score))
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values under each key, keys and values in the order in which they first come."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
+    """The value under both keys; of several the last."""
+    found: dict[K, dict[L, V]] = {}
+    for first, second, value in triples:
+        found.setdefault(first, {})[second] = value
+    return found

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
+import numpy as np
+
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
@@ -200,15 +202,13 @@ class Brought:
 
     def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
-        import numpy
-
         kept = tally.take(self.marks)
         cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
         if self.papers is None or not len(kept):
             return None
-        passing = numpy.flatnonzero(self.marks.reason == KEPT)
+        passing = np.flatnonzero(self.marks.reason == KEPT)
         if len(kept) < len(passing):
-            keep_rows(self.papers, numpy.isin(passing, kept))
+            keep_rows(self.papers, np.isin(passing, kept))
         return self.papers
 
 
@@ -279,7 +279,7 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = paper_of_record(form.paper(record), self.labels, clean_text=True, changed=changed)
+                        paper = paper_of_record(form.paper(record), self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)

@@ -12,14 +12,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
 
 _NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
 
@@ -47,18 +46,17 @@ class Marks(NamedTuple):
 
     ids: Any
     """A pyarrow array of strings."""
-    id_hash: NDArray[numpy.uint64]
-    content: NDArray[numpy.uint64]
+    id_hash: NDArray[np.uint64]
+    content: NDArray[np.uint64]
     """Of title, sentences and year."""
-    title: NDArray[numpy.uint64]
+    title: NDArray[np.uint64]
     """Of the normalised title; 0 where nothing is left of it."""
-    reason: NDArray[numpy.uint8]
+    reason: NDArray[np.uint8]
     """Position in REASONS of the first reason not to keep the paper by itself, or KEPT."""
 
 
 def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
     """The marks of papers; without settings nothing speaks against any."""
-    import numpy
     import pyarrow
 
     rows = [
@@ -72,8 +70,8 @@ def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
         for paper in papers
     ]
     ids, *hashes, reason = zip(*rows, strict=True) if rows else ((),) * 5
-    of_id, content, of_title = (numpy.array(column, numpy.uint64) for column in hashes)
-    return Marks(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, numpy.array(reason, numpy.uint8))
+    of_id, content, of_title = (np.array(column, np.uint64) for column in hashes)
+    return Marks(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, np.array(reason, np.uint8))
 
 
 def title_mark(title: str) -> int:
@@ -83,11 +81,10 @@ def title_mark(title: str) -> int:
 
 def joined(parts: Sequence[Marks]) -> Marks:
     """The marks of several lots of papers, one after the other; one lot at least."""
-    import numpy
     import pyarrow
 
     ids, *columns = zip(*parts, strict=True)
-    return Marks(pyarrow.concat_arrays(ids), *map(numpy.concatenate, columns))
+    return Marks(pyarrow.concat_arrays(ids), *map(np.concatenate, columns))
 
 
 class Tally:
@@ -108,35 +105,31 @@ class Tally:
 
     def remember(self, marks: Marks) -> None:
         """Know these papers as kept (those of an earlier `corpus add`), without counting them as read or kept."""
-        import numpy
+        self._keep(marks, np.arange(len(marks.ids)))
 
-        self._keep(marks, numpy.arange(len(marks.ids)))
-
-    def take(self, marks: Marks) -> NDArray[numpy.int64]:
+    def take(self, marks: Marks) -> NDArray[np.int64]:
         """Count these papers, and return the positions of those to keep, in order.
 
         A paper whose id is known repeats it, whatever else speaks against it. Of papers with one id the first that
         passes is kept. Papers with the title of another are kept and reported: a query's twins are kept out of its
         pool, not out of the corpus.
         """
-        import numpy
-
         known = self._content.find(marks.id_hash)[0]
-        good = numpy.flatnonzero(~known & (marks.reason == KEPT))
-        _, first = numpy.unique(marks.id_hash[good], return_index=True)
-        kept = good[numpy.sort(first)]
+        good = np.flatnonzero(~known & (marks.reason == KEPT))
+        _, first = np.unique(marks.id_hash[good], return_index=True)
+        kept = good[np.sort(first)]
         self._keep(marks, kept)
         within = _FirstUnder()
-        within.add(marks.id_hash[kept], kept.astype(numpy.uint64))
+        within.add(marks.id_hash[kept], kept.astype(np.uint64))
         here, place = within.find(marks.id_hash)
-        repeats = known | (here & (place < numpy.arange(len(marks.ids), dtype=numpy.uint64)))
+        repeats = known | (here & (place < np.arange(len(marks.ids), dtype=np.uint64)))
         differs = repeats & (self._content.find(marks.id_hash)[1] != marks.content)
         self.read += len(marks.ids)
         self.kept += len(kept)
         self.differing += marks.ids.filter(differs).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
         self.rejected[Rejection.DUPLICATE_ID] += int((repeats & ~differs).sum())
-        by_itself = numpy.bincount(marks.reason[~repeats], minlength=KEPT)
+        by_itself = np.bincount(marks.reason[~repeats], minlength=KEPT)
         self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
         self.rejected = +self.rejected
         return kept
@@ -144,20 +137,17 @@ class Tally:
     @property
     def same_title(self) -> list[tuple[str, str]]:
         """Pairs of kept ids with one normalised title: the first paper that had it, and the one that came."""
-        import numpy
         import pyarrow
 
         ids = pyarrow.chunked_array(self._ids, pyarrow.string())
-        pairs = numpy.array(self._same_title, numpy.int64).reshape(-1, 2)
+        pairs = np.array(self._same_title, np.int64).reshape(-1, 2)
         return list(zip(*(ids.take(pyarrow.array(column)).to_pylist() for column in pairs.T), strict=True))
 
-    def _keep(self, marks: Marks, kept: NDArray[numpy.int64]) -> None:
-        import numpy
-
+    def _keep(self, marks: Marks, kept: NDArray[np.int64]) -> None:
         self._content.add(marks.id_hash[kept], marks.content[kept])
         self._ids.append(marks.ids.take(kept))
-        titled = numpy.flatnonzero(marks.title[kept])
-        titles, places = marks.title[kept][titled], (self.known + titled).astype(numpy.uint64)
+        titled = np.flatnonzero(marks.title[kept])
+        titles, places = marks.title[kept][titled], (self.known + titled).astype(np.uint64)
         self._titles.add(titles, places)
         first = self._titles.find(titles)[1]
         self._same_title += zip(first[first != places].tolist(), places[first != places].tolist(), strict=True)
@@ -168,29 +158,25 @@ class _FirstUnder:
     """The first value that was added under each key, both of 64 bits, in sorted runs that are merged as they grow."""
 
     def __init__(self) -> None:
-        self._runs: list[tuple[NDArray[numpy.uint64], NDArray[numpy.uint64]]] = []
+        self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]] = []
 
-    def add(self, keys: NDArray[numpy.uint64], values: NDArray[numpy.uint64]) -> None:
-        import numpy
-
+    def add(self, keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
         new = ~self.find(keys)[0]
-        run, first = numpy.unique(keys[new], return_index=True)
+        run, first = np.unique(keys[new], return_index=True)
         under = values[new][first]
         while self._runs and len(self._runs[-1][0]) <= 2 * len(run):
             longer, values_there = self._runs.pop()
-            run, under = numpy.concatenate((longer, run)), numpy.concatenate((values_there, under))
-            order = numpy.argsort(run, kind="stable")
+            run, under = np.concatenate((longer, run)), np.concatenate((values_there, under))
+            order = np.argsort(run, kind="stable")
             run, under = run[order], under[order]
         self._runs.append((run, under))
 
-    def find(self, keys: NDArray[numpy.uint64]) -> tuple[NDArray[numpy.bool_], NDArray[numpy.uint64]]:
+    def find(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
         """Which of the keys are there, and the value under each; 0 where there is none."""
-        import numpy
-
-        there, found = numpy.zeros(len(keys), bool), numpy.zeros(len(keys), numpy.uint64)
+        there, found = np.zeros(len(keys), bool), np.zeros(len(keys), np.uint64)
         for run, under in self._runs:
             if len(run):
-                at = numpy.minimum(numpy.searchsorted(run, keys), len(run) - 1)
+                at = np.minimum(np.searchsorted(run, keys), len(run) - 1)
                 here = run[at] == keys
                 there |= here
                 found[here] = under[at[here]]

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.records import grouped
 
 WORDS = 3
 """In a shingle."""
@@ -29,29 +30,29 @@ BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 CROWD = 50
 """In a larger crowd of candidates each is compared with the next one only."""
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+"""What papers that are nearly the same depend on beside their texts."""
 
 
 class Sketches(NamedTuple):
     """What candidates are found by, one entry a paper."""
 
-    title: NDArray[numpy.uint64]
+    title: NDArray[np.uint64]
     """Hash of the normalised title; 0 for none."""
-    bands: NDArray[numpy.uint64]
+    bands: NDArray[np.uint64]
     """Shape (papers, BANDS); a row of zeros where there is no shingle."""
 
 
-def shingles(sentences: Any) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]:
+def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The shingles of each paper as hashes, in the order of the text, and where each paper's begin and the last end.
 
     sentences: pyarrow array of lists of strings without nulls. Words are runs of letters and digits; case does not
     count for ASCII letters, and a word does not go on in the next sentence.
     """
-    import numpy
-
     flat = sentences.flatten()
     _, place, text = flat.buffers()
-    bounds = numpy.frombuffer(place, numpy.int32, len(flat) + 1, flat.offset * 4).astype(numpy.int64)
-    data = numpy.frombuffer(text or b"", numpy.uint8)[bounds[0] : bounds[-1]]
+    bounds = np.frombuffer(place, np.int32, len(flat) + 1, flat.offset * 4).astype(np.int64)
+    data = np.frombuffer(text or b"", np.uint8)[bounds[0] : bounds[-1]]
     bounds -= bounds[0]
     letters = _letters()[data]
     inside = letters > 0
@@ -59,53 +60,48 @@ def shingles(sentences: Any) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64
     begins[1:] &= ~inside[:-1]
     first = bounds[:-1][bounds[:-1] < len(data)]
     begins[first] |= inside[first]
-    starts = numpy.flatnonzero(begins)
-    lists = sentences.value_lengths().to_numpy(zero_copy_only=False).astype(numpy.int64)
-    of_sentence = numpy.repeat(numpy.arange(len(sentences)), lists)
-    paper = of_sentence[numpy.searchsorted(bounds, starts, "right") - 1] if len(starts) else starts
+    starts = np.flatnonzero(begins)
+    lists = sentences.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+    of_sentence = np.repeat(np.arange(len(sentences)), lists)
+    paper = of_sentence[np.searchsorted(bounds, starts, "right") - 1] if len(starts) else starts
     words = _word_hashes(letters, inside, starts)
-    whole = numpy.arange(max(0, len(words) - WORDS + 1))
+    whole = np.arange(max(0, len(words) - WORDS + 1))
     whole = whole[paper[whole] == paper[whole + WORDS - 1]]
-    hashes: NDArray[numpy.uint64] = numpy.zeros(len(whole), numpy.uint64)
+    hashes: NDArray[np.uint64] = np.zeros(len(whole), np.uint64)
     for at in range(WORDS):
-        hashes = _mixed(hashes * numpy.uint64(0x9E3779B97F4A7C15) + words[whole + at])
-    return hashes, numpy.searchsorted(paper[whole], numpy.arange(len(sentences) + 1))
+        hashes = _mixed(hashes * np.uint64(0x9E3779B97F4A7C15) + words[whole + at])
+    return hashes, np.searchsorted(paper[whole], np.arange(len(sentences) + 1))
 
 
-def sketch(hashes: NDArray[numpy.uint64], bounds: NDArray[numpy.int64]) -> NDArray[numpy.uint64]:
+def sketch(hashes: NDArray[np.uint64], bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
     """The bands of each paper, shape (papers, BANDS), from what `shingles` returns."""
-    import numpy
-
-    bands = numpy.zeros((len(bounds) - 1, BANDS), numpy.uint64)
-    some = numpy.flatnonzero(numpy.diff(bounds))
+    bands = np.zeros((len(bounds) - 1, BANDS), np.uint64)
+    some = np.flatnonzero(np.diff(bounds))
     if not len(some):
         return bands
-    factors = numpy.random.default_rng(1997).integers(1, 2**63, BANDS * ROWS, dtype=numpy.uint64) * 2 + 1
+    factors = np.random.default_rng(1997).integers(1, 2**63, BANDS * ROWS, dtype=np.uint64) * 2 + 1
     for at, factor in enumerate(factors):
-        least = numpy.minimum.reduceat(_mixed(hashes * factor), bounds[some])
+        least = np.minimum.reduceat(_mixed(hashes * factor), bounds[some])
         band = at // ROWS
-        bands[some, band] = _mixed(bands[some, band] * numpy.uint64(0x9E3779B97F4A7C15) + least) | numpy.uint64(1)
+        bands[some, band] = _mixed(bands[some, band] * np.uint64(0x9E3779B97F4A7C15) + least) | np.uint64(1)
     return bands
 
 
-def candidates(sketches: Sequence[Sketches]) -> NDArray[numpy.int64]:
+def candidates(sketches: Sequence[Sketches]) -> NDArray[np.int64]:
     """Pairs of papers, by their places over all sketches, shape (pairs, 2), that have a title or a band in common."""
-    import numpy
-
     columns = [[one.title for one in sketches]]
     columns += [[one.bands[:, band] for one in sketches] for band in range(BANDS)]
-    found = [numpy.array(list(_pairs(numpy.concatenate(column))), numpy.int64).reshape(-1, 2) for column in columns]
-    return numpy.unique(numpy.concatenate(found), axis=0)
+    found = [np.array(list(_pairs(np.concatenate(column))), np.int64).reshape(-1, 2) for column in columns]
+    return np.unique(np.concatenate(found), axis=0)
 
 
 def groups(
-    pairs: NDArray[numpy.int64], titles: NDArray[numpy.uint64], sets: Mapping[int, NDArray[numpy.uint64]]
+    pairs: NDArray[np.int64], titles: NDArray[np.uint64], sets: Mapping[int, NDArray[np.uint64]]
 ) -> list[tuple[int, ...]]:
     """The papers that are near-duplicates of one another, directly or through others, each group in order.
 
     pairs: candidates. titles: hash of each paper's normalised title. sets: the different shingles of each candidate.
     """
-    import numpy
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -115,21 +111,17 @@ def groups(
         if resemblance(sets[one], sets[other])
         >= (OF_ONE_TITLE if titles[one] and titles[one] == titles[other] else RESEMBLANCE)
     ]
-    members, edges = numpy.unique(numpy.array(same, numpy.int64).reshape(-1, 2), return_inverse=True)
+    members, edges = np.unique(np.array(same, np.int64).reshape(-1, 2), return_inverse=True)
     edges = edges.reshape(-1, 2)
-    graph = coo_matrix((numpy.ones(len(edges)), edges.T), shape=(len(members),) * 2)
+    graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(members),) * 2)
     component = connected_components(graph, directed=False)[1]
-    found: dict[int, list[int]] = {}
-    for member, number in zip(members.tolist(), component.tolist(), strict=True):
-        found.setdefault(number, []).append(member)
+    found = grouped(zip(component.tolist(), members.tolist(), strict=True))
     return sorted(map(tuple, found.values()))
 
 
-def resemblance(one: NDArray[numpy.uint64], other: NDArray[numpy.uint64]) -> float:
+def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
     """The share of their different shingles that both have; 0 where there is none."""
-    import numpy
-
-    shared = len(numpy.intersect1d(one, other, assume_unique=True))
+    shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / total if (total := len(one) + len(other) - shared) else 0.0
 
 
@@ -153,29 +145,25 @@ def passed_over(
     return out
 
 
-def together(keys: NDArray[numpy.uint64]) -> list[list[int]]:
+def together(keys: NDArray[np.uint64]) -> list[list[int]]:
     """The places of each key that several have, in order, by key; 0 is no key."""
-    import numpy
-
-    order = numpy.argsort(keys, kind="stable")
+    order = np.argsort(keys, kind="stable")
     order = order[keys[order] > 0]
-    cuts = numpy.flatnonzero(numpy.diff(keys[order])) + 1
-    starts, ends = numpy.r_[0, cuts], numpy.r_[cuts, len(order)]
+    cuts = np.flatnonzero(np.diff(keys[order])) + 1
+    starts, ends = np.r_[0, cuts], np.r_[cuts, len(order)]
     several = ends - starts > 1
     return [order[start:end].tolist() for start, end in zip(starts[several], ends[several], strict=True)]
 
 
-def _pairs(keys: NDArray[numpy.uint64]) -> Iterator[tuple[int, int]]:
+def _pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """Pairs of places with one key, the lower first."""
     for crowd in together(keys):
         yield from combinations(crowd, 2) if len(crowd) <= CROWD else pairwise(crowd)
 
 
-def _letters() -> NDArray[numpy.uint8]:
+def _letters() -> NDArray[np.uint8]:
     """By byte: a letter or digit of a word as a small letter, 0 for what lies between words."""
-    import numpy
-
-    table = numpy.zeros(256, numpy.uint8)
+    table = np.zeros(256, np.uint8)
     for byte in range(256):
         if byte >= 128 or chr(byte).isalnum():
             table[byte] = ord(chr(byte).lower()) if byte < 128 else byte
@@ -183,23 +171,19 @@ def _letters() -> NDArray[numpy.uint8]:
 
 
 def _word_hashes(
-    letters: NDArray[numpy.uint8], inside: NDArray[numpy.bool_], starts: NDArray[numpy.int64]
-) -> NDArray[numpy.uint64]:
-    import numpy
-
+    letters: NDArray[np.uint8], inside: NDArray[np.bool_], starts: NDArray[np.int64]
+) -> NDArray[np.uint64]:
     if not len(starts):
-        return numpy.zeros(0, numpy.uint64)
-    at = numpy.flatnonzero(inside)
-    word = numpy.searchsorted(starts, at, "right") - 1
-    powers = numpy.cumprod(numpy.full(256, 0x100000001B3, numpy.uint64))
-    weighted = letters[at] * powers[numpy.minimum(at - starts[word], 255)]
-    return _mixed(numpy.add.reduceat(weighted, numpy.searchsorted(at, starts)))
+        return np.zeros(0, np.uint64)
+    at = np.flatnonzero(inside)
+    word = np.searchsorted(starts, at, "right") - 1
+    powers = np.cumprod(np.full(256, 0x100000001B3, np.uint64))
+    weighted = letters[at] * powers[np.minimum(at - starts[word], 255)]
+    return _mixed(np.add.reduceat(weighted, np.searchsorted(at, starts)))
 
 
-def _mixed(hashes: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:
+def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of MurmurHash3: every bit depends on every other."""
-    import numpy
-
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        hashes = (hashes ^ (hashes >> numpy.uint64(33))) * numpy.uint64(factor)
-    return hashes ^ (hashes >> numpy.uint64(33))
+        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(33))

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, model_validator
 
 from annot.base.errors import Faults
-from annot.formats.json_lines import in_words, read_objects
+from annot.formats.json_lines import Strict, read_models
 from annot.formats.paper_lines import number_as_text
 from annot.formats.paper_text import split_sentences
 
@@ -46,18 +46,11 @@ def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText
     Raises InputError after the last line with every fault.
     """
     faults = Faults(name)
-    for number, record in read_objects(lines, faults):
-        try:
-            paper = _Paper.model_validate({**record, **(record.get("grobid_parse") or {})})
-        except ValidationError as error:
-            for fault in in_words(error):
-                faults.add(fault, line=number)
-            continue
+    for _, paper in read_models(lines, faults, _Paper):
         entries = paper.bib_entries.items()
         linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
         contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
-        fields = paper.mag_field_of_study or (record.get("metadata") or {}).get("mag_field_of_study") or ()
-        yield CitingText(paper.paper_id, tuple(fields), tuple(contexts))
+        yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
 
 
@@ -80,27 +73,29 @@ def _empty(value: Any) -> Any:
 _Id = Annotated[str, BeforeValidator(number_as_text)]
 
 
-class _Span(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Span(Strict):
     start: int
     ref_id: str | None = None
 
 
-class _Paragraph(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Paragraph(Strict):
     text: str
-    cite_spans: Annotated[list[_Span], BeforeValidator(_empty)] = []
+    cite_spans: Annotated[list[_Span], BeforeValidator(_empty)] = Field([])
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Entry(Strict):
     link: _Id | None = None
     links: _Id | None = None
 
 
-class _Paper(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Paper(Strict):
     paper_id: Annotated[_Id, Field(min_length=1)]
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
-    mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = []
+    mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_every_release(cls, record: dict[str, Any]) -> dict[str, Any]:
+        fields = record.get("mag_field_of_study") or (record.get("metadata") or {}).get("mag_field_of_study")
+        return {**record, **(record.get("grobid_parse") or {}), "mag_field_of_study": fields}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, json_problem, numbered
 from annot.base.names import near
 
+T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 AS_JSON = "backslashreplace"
@@ -39,14 +40,29 @@ def read_objects(
             faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object per line", line=number)
 
 
+class Strict(BaseModel):
+    """What takes no value of another type, though it could be turned into one of its own."""
+
+    model_config = ConfigDict(strict=True)
+
+
 def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterator[tuple[int, M]]:
     """The object on each line as its model has it, with the line's number."""
     for number, record in read_objects(lines, faults):
-        try:
-            yield number, model.model_validate(record)
-        except ValidationError as error:
-            for problem in in_words(error):
-                faults.add(problem, line=number)
+        if (read := checked(model.model_validate, record, faults, line=number)) is not None:
+            yield number, read
+
+
+def checked(
+    validate: Callable[[Any], T], value: Any, faults: Faults, *, line: int | None = None, place: str | None = None
+) -> T | None:
+    """The value as its model has it; None where it has faults, which are added to `faults`."""
+    try:
+        return validate(value)
+    except ValidationError as error:
+        for problem in in_words(error):
+            faults.add(problem, line=line, place=place)
+    return None
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:

@@ -6,23 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    AliasPath,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
 from annot.base.records import Paper
 from annot.formats.cleaning import Cleaned
-from annot.formats.json_lines import in_words, read_objects
+from annot.formats.json_lines import Strict, in_words, read_objects
 from annot.formats.paper_text import paper_of
 
 
@@ -31,7 +21,6 @@ def read_papers(
     *,
     name: str,
     known_labels: Collection[str],
-    clean_text: bool,
     changed: list[Cleaned] | None = None,
 ) -> Iterator[Paper]:
     """The papers of a JSON Lines file, one object a line, as they come.
@@ -48,8 +37,8 @@ def read_papers(
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
 
-    `clean_text` cleans titles and sentences (`cleaning.clean`), drops sentences of which nothing stays, and drops a
-    leading `Abstract.`, with their labels; what that changed is put into `changed`.
+    Titles and sentences are cleaned (`cleaning.clean`), sentences of which nothing stays and a leading `Abstract.` are
+    dropped with their labels; what that changed is put into `changed`.
 
     Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
     faulty line yields no paper, so what was yielded counts only once the iterator has ended.
@@ -58,7 +47,7 @@ def read_papers(
     number = 0
     for number, record in read_objects(lines, faults):
         try:
-            yield paper_of_record(record, known_labels, clean_text=clean_text, changed=changed)
+            yield paper_of_record(record, known_labels, changed=changed)
         except InputError as error:
             for fault in error.faults:
                 faults.add(fault, line=number)
@@ -69,14 +58,14 @@ def read_papers(
 
 
 def paper_of_record(
-    record: Mapping[str, Any], known_labels: Collection[str], *, clean_text: bool, changed: list[Cleaned] | None = None
+    record: Mapping[str, Any], known_labels: Collection[str], *, changed: list[Cleaned] | None = None
 ) -> Paper:
     """The paper of one record, by the fields of `read_papers`.
 
     Raises InputError with every fault; its message is what the first one has in common with others.
     """
     try:
-        return _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text, changed=changed)
+        return _PaperLine.model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
@@ -107,9 +96,7 @@ _Id = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_wh
 _Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
 
 
-class _PaperLine(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _PaperLine(Strict):
     paper_id: _Id = Field(validation_alias=AliasChoices("paper_id", "id", "_id"))
     title: str
     abstract: list[str]
@@ -144,7 +131,7 @@ class _PaperLine(BaseModel):
             raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
         return self
 
-    def paper(self, known_labels: Collection[str], *, clean_text: bool, changed: list[Cleaned] | None) -> Paper:
+    def paper(self, known_labels: Collection[str], *, changed: list[Cleaned] | None) -> Paper:
         return paper_of(
             self.paper_id,
             self.title,
@@ -153,6 +140,5 @@ class _PaperLine(BaseModel):
             labels=self.labels,
             known_labels=known_labels,
             citations=self.citations,
-            clean_text=clean_text,
             changed=changed,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress
 
 from annot.base.errors import InputError
 from annot.base.names import near
@@ -139,38 +140,31 @@ def paper_of(
     labels: Sequence[str] | None,
     known_labels: Collection[str],
     citations: Iterable[str],
-    clean_text: bool,
     changed: list[Cleaned] | None = None,
 ) -> Paper:
     """The paper with these parts.
 
     `labels` has the length of the list `abstract`; it is None when `abstract` is one string. Each is one of
-    `known_labels`, or one with `_label` behind it, as CSFCube's are. With `clean_text` the
-    title and the sentences are cleaned, a heading `Abstract.` at the beginning goes, and sentences of which nothing
-    stays are left out with their labels; what that changed is put into `changed`. Citations keep their order; repeated
-    ones and the paper itself go.
+    `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
+    `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
+    changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
     Raises InputError with a fault for each unknown label.
     """
     known = None if labels is None else _known(labels, known_labels)
     heading = False
     if isinstance(abstract, str):
-        paragraphs = PARAGRAPH.split(abstract)
-        if clean_text:
-            paragraphs = [clean(paragraph) for paragraph in paragraphs]
-            heading, paragraphs[0] = _without_heading(paragraphs[0])
+        paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
+        heading, paragraphs[0] = _without_heading(paragraphs[0])
         sentences = [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
     else:
-        sentences = list(abstract)
-        if clean_text:
-            sentences = clean_all(sentences)
-            if sentences:
-                heading, sentences[0] = _without_heading(sentences[0])
-            kept = [position for position, sentence in enumerate(sentences) if sentence]
-            sentences = [sentences[position] for position in kept]
-            known = None if known is None else [known[position] for position in kept]
+        sentences = clean_all(abstract)
+        if sentences:
+            heading, sentences[0] = _without_heading(sentences[0])
+        known = None if known is None else list(compress(known, sentences))
+        sentences = list(filter(None, sentences))
     cited = [other for other in dict.fromkeys(citations) if other != paper_id]
-    read_title = clean(title) if clean_text else title
-    if clean_text and changed is not None:
+    read_title = clean(title)
+    if changed is not None:
         found = cleaned(paper_id, title=(title, read_title), abstract=(abstract, sentences), heading=heading)
         changed += [] if found is None else [found]
     return Paper(

@@ -8,28 +8,25 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict
 
 from annot.base.errors import Faults, json_problem
-from annot.formats.json_lines import in_words
+from annot.formats.json_lines import Strict, checked
 from annot.formats.judgements_file import FileJudgement
 
 GRADES: Mapping[str, int] = {"irrelevant": 0, "partial": 1, "relevant": 2}
 
 
-class _Response(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
+class _Response(Strict):
+    model_config = ConfigDict(extra="forbid")
 
     relevant: list[str]
     partial: list[str]
     irrelevant: list[str]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _Entry(Strict):
     pmid: str
     response: _Response
 
@@ -54,22 +51,19 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
     judgements: list[FileJudgement] = []
     seen = Counter[str]()
     for number, record in enumerate(entries, 1):
-        try:
-            entry = _Entry.model_validate(record)
-        except ValidationError as error:
-            for fault in in_words(error):
-                faults.add(fault, place=f"entry {number}")
+        place = f"entry {number}"
+        if (entry := checked(_Entry.model_validate, record, faults, place=place)) is None:
             continue
         seen[entry.pmid] += 1
         graded = [(doc_id, grade) for label, grade in GRADES.items() for doc_id in getattr(entry.response, label)]
         for doc_id, count in Counter(doc_id for doc_id, _ in graded).items():
             if count > 1:
-                faults.add(f"document {doc_id!r} occurs {count} times", place=f"entry {number}")
-        judgements += (_judgement(number, entry.pmid, f"a{seen[entry.pmid]}", *pair) for pair in graded)
+                faults.add(f"document {doc_id!r} occurs {count} times", place=place)
+        judgements += (
+            FileJudgement(
+                *(number, entry.pmid, doc_id, f"a{seen[entry.pmid]}", grade, None, None, None, 1), row={"entry": number}
+            )
+            for doc_id, grade in graded
+        )
     faults.raise_if_any()
     return tuple(judgements)
-
-
-def _judgement(number: int, query: str, assessor: str, doc_id: str, grade: int) -> FileJudgement:
-    row: dict[str, Any] = {"entry": number}
-    return FileJudgement(number, query, doc_id, assessor, grade, None, None, None, 1, row)

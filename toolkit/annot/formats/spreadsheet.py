@@ -129,6 +129,18 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
 
 
+def written_sheet(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as a spreadsheet program takes them for text; None is an empty cell.
+
+    It begins with a byte order mark: without one, Excel garbles accents.
+    """
+    out = io.StringIO(newline="")
+    # With "\n" alone, older Python versions leave a cell with a carriage return unquoted.
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerows([guarded("" if cell is None else str(cell)) for cell in row] for row in rows)
+    return "\ufeff" + out.getvalue()
+
+
 GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")
 
 
@@ -171,9 +183,8 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
             faults.add(f"{query_id} {doc_id}: given twice", line=line)
         else:
             found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
-    if not found and not faults.found:
-        faults.add("found no gold pair")
-    faults.raise_if_any(hint="columns query_id, doc_id, grade and why; `annot train gold` without a file draws some")
+    hint = "columns query_id, doc_id, grade and why; `annot train gold` without a file draws some"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no gold pair")
     return tuple(found.values())
 
 
@@ -204,9 +215,8 @@ def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
         if row[:3] in found:
             faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
         found[row[:3]] = row
-    if not found and not faults.found:
-        faults.add("found no pair")
-    faults.raise_if_any(hint=f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair")
+    hint = f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no pair")
     return tuple(found.values())
 
 
@@ -260,13 +270,8 @@ class ErrorRow(NamedTuple):
 
 
 def write_error_sheet(rows: Iterable[ErrorRow]) -> str:
-    """The sheet as text. It begins with a byte order mark: without one, Excel garbles accents."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(ErrorRow._fields)
-    for row in rows:
-        writer.writerow([guarded("" if cell is None else str(cell)) for cell in row])
-    return "\ufeff" + out.getvalue()
+    """The sheet as text."""
+    return written_sheet([ErrorRow._fields, *rows])
 
 
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:

@@ -57,9 +57,7 @@ def read_export(
             faults.add(str(error), place=place)
     if controls and keys.rating not in controls:
         faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
-    if not found and not faults.found:
-        faults.add("found no annotations")
-    faults.raise_if_any()
+    faults.raise_if_any(found=found, nothing="found no annotations")
     return tuple(sorted(found, key=lambda one: (one.judged_at or "", one.line, len(one.annotation), one.annotation)))
 
 

@@ -19,7 +19,7 @@ import yaml
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
 from annot.base.records import ScoredDoc
-from annot.formats.trec import finite, run_columns
+from annot.formats.trec import run_columns, score_of
 
 _RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")
 FIELDS = (
@@ -57,11 +57,8 @@ def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
         faults.raise_if_any(hint="expected a TREC run or CSFCube's ranked pools in JSON")
         raise
     run = _ranked_pools(text, faults) if text.lstrip().startswith("{") else _trec(text, faults)
-    if not run.documents and not faults.found:
-        faults.add("found no document")
-    faults.raise_if_any(
-        hint="expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
-    )
+    hint = "expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
+    faults.raise_if_any(hint=hint, found=run.documents, nothing="found no document")
     return run
 
 
@@ -110,9 +107,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
     head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
     for number, columns in run_columns((one for one in lines if not one[1].startswith("#")), faults):
         query_id, _, doc_id, rank, score, tag = columns
-        value = finite(score)
-        if value is None:
-            faults.add(f"score {score!r}, expected a finite number", line=number)
+        if (value := score_of(score, faults, line=number)) is None:
             continue
         tags.add(tag)
         place = int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else number

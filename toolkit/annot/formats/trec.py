@@ -36,16 +36,12 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         tag = found_tag if tag is None else tag
         if found_tag != tag:
             faults.add(f"tag {found_tag!r}, expected {tag!r} as in the lines before", line=number)
-        value = finite(score)
-        if value is None:
-            faults.add(f"score {score!r}, expected a finite number", line=number)
+        value = score_of(score, faults, line=number)
         documents = scored.setdefault(query_id, {})
         if doc_id in documents:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         documents[doc_id] = value or 0.0
-    if tag is None and not faults.found:
-        faults.add("found no lines of a run")
-    faults.raise_if_any()
+    faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {
         query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
         for query_id, documents in scored.items()
@@ -118,9 +114,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
         if (query_id, doc_id) in qrels:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
-    if not qrels and not faults.found:
-        faults.add("found no lines of qrels")
-    faults.raise_if_any()
+    faults.raise_if_any(found=qrels, nothing="found no lines of qrels")
     return tuple(qrels.values())
 
 
@@ -136,13 +130,16 @@ def write_qrels(qrels: Iterable[Qrel]) -> str:
     return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
 
-def finite(text: str) -> float | None:
-    """The number that the text is; None for any other text, nan and infinity."""
+def score_of(text: str, faults: Faults, *, line: int) -> float | None:
+    """The number that the text is; any other text, nan and infinity are a fault."""
     try:
         value = float(text)
     except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text else None
+        value = math.nan
+    if math.isfinite(value) and "_" not in text:
+        return value
+    faults.add(f"score {text!r}, expected a finite number", line=line)
+    return None
 
 
 def _lines(query_id: str, documents: Iterable[ScoredDoc], tag: str) -> str:

@@ -41,14 +41,24 @@ class RowCounts:
     """Rows that are none."""
     examples: list[str] = field(default_factory=list)
     """The first broken rows, with their places."""
-    space: str | None = None
-    """The space that the files name."""
+    spaces: dict[str, str] = field(default_factory=dict)
+    """The space that the files name, and where."""
 
     def note(self, fault: str) -> None:
         """Count a broken row."""
         self.broken += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(fault)
+
+    def name_space(self, space: str, where: str) -> None:
+        """Note that `where` names this space. Raises InputError when another place named another."""
+        self.spaces.setdefault(space, where)
+        if len(self.spaces) > 1:
+            raise InputError(
+                "the files contain vectors of two spaces",
+                faults=[f"{at}: {one}" for one, at in self.spaces.items()],
+                hint="import each of them separately",
+            )
 
 
 ID_COLUMNS = ("paper_id", "corpusid", "corpus_id", "doc_id", "id", "_id")
@@ -176,35 +186,17 @@ _CORPUS_ID = re.compile(rb'"corpusid"\s*:\s*"?(\d+)"?\s*[,}]')
 _DATASET = re.compile(r"embeddings-specter_v([12])")
 
 
-class Spaces:
-    """What the files say of the space of their vectors: one at most, or they are refused."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, str] = {}
-
-    def say(self, space: str, where: str, tally: RowCounts) -> None:
-        """Note that `where` names this space. Raises InputError when another place named another."""
-        self._said.setdefault(space, where)
-        tally.space = space
-        if len(self._said) > 1:
-            raise InputError(
-                "the files contain vectors of two spaces",
-                faults=[f"{at}: {one}" for one, at in self._said.items()],
-                hint="import each of them separately",
-            )
-
-
-def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts, spaces: Spaces) -> Iterator[Block]:
+def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts) -> Iterator[Block]:
     """The rows of these papers; a line of another paper is passed over unparsed.
 
     Raises InputError when the file is broken off, or names another space than one read before.
     """
     if dataset := _DATASET.search(str(path)):
-        spaces.say(SPACES[dataset[1]], str(path), tally)
+        tally.name_space(SPACES[dataset[1]], str(path))
     ids: list[str] = []
     rows: list[NDArray[np.float64]] = []
     start = 0
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in read_lines(Piece(str(path), "", 0, None)):
         named = _CORPUS_ID.search(line)
         if not line.strip():
             continue
@@ -223,7 +215,7 @@ def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts, space
             tally.note(f"{where}: corpusid {paper_id}, vector {str(vector)[:40]}: expected a paper and its numbers")
             continue
         if isinstance(model := record.get("model"), str):
-            spaces.say(_space_of(model), where, tally)
+            tally.name_space(_space_of(model), where)
         # A block has one width, so that a row of another begins one, whose place is then told.
         if rows and (len(row) != len(rows[0]) or len(rows) == ROWS):
             yield Block(ids, np.stack(rows), f"{path}:{start}")
@@ -241,7 +233,3 @@ def _space_of(model: str) -> str:
     if not name.startswith("specter"):
         return f"semantic-scholar/{model}"
     return SPACES["2" if re.match("specter_?v?2", name) else "1"]
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    return (line for _, line in read_lines(Piece(str(path), "", 0, None)))

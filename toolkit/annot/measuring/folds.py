@@ -12,7 +12,7 @@ import numpy as np
 
 from annot.base.errors import InputError, LeakError
 from annot.base.names import counted
-from annot.base.records import Paper, Query
+from annot.base.records import Paper, Query, grouped
 
 DEVELOP, TEST = "dev", "test"
 
@@ -30,9 +30,7 @@ def grouped_folds(
     for one, two in sorted(copies):
         kept, gone = sorted((first[one], first[two]))
         first = {paper_id: kept if of == gone else of for paper_id, of in first.items()}
-    by_paper: dict[str, list[Query]] = {}
-    for query in sorted(queries, key=lambda one: one.query_id):
-        by_paper.setdefault(first[query.paper_id], []).append(query)
+    by_paper = grouped((first[one.paper_id], one) for one in sorted(queries, key=lambda one: one.query_id))
     if count < 2 or len(by_paper) < count:
         raise InputError(
             f"{counted(count, 'fold')}: expected at least 2 folds, and a query paper for each; "
@@ -136,10 +134,7 @@ def _near_duplicates(
     left: Iterable[str], right: Iterable[str], papers: Mapping[str, Paper]
 ) -> Iterable[tuple[str, str, float]]:
     theirs = {paper_id: _pieces(papers[paper_id]) for paper_id in sorted(right) if paper_id in papers}
-    holding: dict[tuple[str, ...], list[str]] = {}
-    for two, pieces in theirs.items():
-        for piece in pieces:
-            holding.setdefault(piece, []).append(two)
+    holding = grouped((piece, two) for two, pieces in theirs.items() for piece in pieces)
     for one in sorted(left):
         own = _pieces(papers[one]) if one in papers else frozenset()
         common = Counter(two for piece in own for two in holding.get(piece, ()))

@@ -1,14 +1,18 @@
-"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs."""
+"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs.
+
+And the scores that there were before each top-up of the pools, from the qrels without the pairs that came then.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
@@ -16,11 +20,17 @@ from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
 from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.measuring.diagnosis import matrices
+from annot.measuring.diagnosis.contrasts import POWER
+from annot.measuring.diagnosis.drift import drifts
+from annot.measuring.diagnosis.findings import diagnose
 from annot.measuring.diagnosis.matrices import Repeat
-from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.measuring.diagnosis.overview import AskedAndGraded, Diagnosed, Looked
+from annot.measuring.diagnosis.pace import paces, streaks
 from annot.measuring.diagnosis.panel import Panel, panel_of
-from annot.measuring.evaluation.comparisons import ALPHA
-from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated, of_runs
+from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
+from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
+from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome
@@ -89,10 +99,8 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
     found = []
     for facet, sent_of_facet in snapshot.guidelines.items():
         versions = distinct(sent_of_facet)
-        pairs: dict[Pair, list[Judgement]] = {}
-        for judgement in snapshot.outcome.of_answered_pairs:
-            if snapshot.facets[judgement.query_id] == facet:
-                pairs.setdefault(judgement.pair, []).append(judgement)
+        of_facet = (one for one in snapshot.outcome.of_answered_pairs if snapshot.facets[one.query_id] == facet)
+        pairs = grouped((one.pair, one) for one in of_facet)
         judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
         mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
@@ -143,16 +151,27 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         assignments=snapshot.assignments,
         by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
     )
-    return look(
-        panel,
-        repeats_of(outcome),
-        papers=snapshot.papers,
-        policy=settings.judging.missing,
-        missing=_asked(outcome, counting),
+    level, fence = settings.agreement.level, settings.forecast.fence
+    return Looked(
+        diagnosed=Diagnosed(
+            scale=panel.scale,
+            level=level,
+            policy=settings.judging.missing,
+            missing=_asked(outcome, counting),
+            matrix=matrices.pairwise_matrix(panel, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
+            diagnosis=diagnose(panel, level=level, seed=settings.seed),
+            self_consistency=matrices.self_consistency(
+                repeats_of(outcome), widest=panel.widest, level=level, papers=snapshot.papers
+            ),
+        ),
         order=_order(panel, elsewhere=elsewhere),
-        fence=settings.forecast.fence,
-        level=settings.agreement.level,
-        seed=settings.seed,
+        fence=fence,
+        power=POWER,
+        paces=paces(panel, fence=fence, level=level),
+        streaks=streaks(panel, seed=settings.seed),
+        drifts=drifts(panel, fence=fence),
     )
 
 
@@ -269,3 +288,95 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
             raise InputError(f"{path}: the tag {run.tag!r} is also in another file")
         runs[run.tag] = run.rankings
     return runs
+
+
+Runs = Mapping[str, Mapping[str, Ranking]]
+
+
+class TopUp(NamedTuple):
+    """A top-up of which something is judged, and every pair that came with it or later."""
+
+    version: Version
+    pairs: frozenset[Pair]
+    judged: int
+
+
+def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
+    """The oldest first; none where the pools were not topped up, or nothing of it is judged."""
+    judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
+    came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
+    found = []
+    for version in versions_of(snapshot.pools.values()):
+        if version.depth is None:
+            continue
+        added = [
+            ((query.query_id, doc_id), number)
+            for query in snapshot.queries
+            for doc_id, number in came.get(query.paper_id, {}).items()
+            if number >= version.number
+        ]
+        if any(number == version.number and pair in judged for pair, number in added):
+            pairs = frozenset(pair for pair, _ in added)
+            found.append(TopUp(version, pairs, len(pairs & judged)))
+    return found
+
+
+def with_restated(
+    snapshot: Snapshot,
+    runs: Runs,
+    qrels: tuple[Qrel, ...],
+    evaluated: Evaluated,
+    *,
+    measures: tuple[str, ...] = (),
+    ties: str = "order",
+    average: str = "test",
+) -> Evaluated:
+    """The evaluation with the scores that there were before each top-up; as it is where there was none.
+
+    The scores before one are measured as `evaluation_of` does, on the qrels without the pairs that were added then and
+    later. Of a run of our own, and of one that was brought in without what is in no pool, these papers are left out,
+    too: it would not have ranked them.
+    """
+    topped_up, before = [], []
+    for one in topups(snapshot, qrels):
+        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
+            measured = evaluation_of(
+                snapshot,
+                _as_they_were(snapshot, runs, one.pairs),
+                left,
+                conventions=(evaluated.convention,),
+                measures=measures,
+                ties=ties,
+                average=average,
+            )
+            topped_up.append(ToppedUp(one.version.number, one.version.method, one.judged))
+            before.append(_values(measured, evaluated))
+    if not topped_up:
+        return evaluated
+    scores = restated_scores(before, _values(evaluated, evaluated))
+    return replace(evaluated, restated=Restated(tuple(topped_up), evaluated.convention, evaluated.measure, scores))
+
+
+def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
+    """By facet and run, on what runs are compared by."""
+    return nested(
+        (line.facet, line.run, line.values[by.measure])
+        for line in evaluated.lines
+        if line.convention == by.convention and line.run != CHANCE
+    )
+
+
+def _as_they_were(snapshot: Snapshot, runs: Runs, added: Collection[Pair]) -> dict[str, dict[str, Ranking]]:
+    whole = {
+        run.tag
+        for run in snapshot.runs
+        if run.kind == Source.IMPORTED and run.facts.get("rules", {}).get("foreign") == "keep"
+    }
+    pooled = {run.tag for run in snapshot.runs} - whole
+    return {
+        tag: {
+            query_id: tuple(doc for doc in ranking if tag not in pooled or (query_id, doc.doc_id) not in added)
+            for query_id, ranking in rankings.items()
+        }
+        for tag, rankings in runs.items()
+    }

@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import file_name
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
@@ -162,10 +162,9 @@ def put_judged_pools(
 
     queries: by their name in the rows. with_text: the query papers whose text is there; others get no pool.
     """
-    documents: dict[str, dict[str, None]] = {}
-    for row in rows:
-        if (paper_id := queries[row.query].paper_id) in with_text:
-            documents.setdefault(paper_id, {})[row.document] = None
+    documents = nested(
+        (paper_id, row.document, None) for row in rows if (paper_id := queries[row.query].paper_id) in with_text
+    )
     current, hashes = read_pools(session), read_rankings_sha256(session)
     outside = 0
     for paper_id, judged in documents.items():

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import MANUAL, Advance, Pool, Ranking
+from annot.base.records import MANUAL, Advance, Pool, Ranking, grouped
 from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
@@ -41,13 +41,14 @@ def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict
 
     designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
     """
-    found: dict[str, list[str]] = {}
-    for paper_id in dict.fromkeys((*designs, *pools)):
-        drawing = designs[paper_id].ranked_methods if paper_id in designs else ()
-        later = [one.method for one in pools[paper_id].additions] if paper_id in pools else []
-        for method in dict.fromkeys((*drawing, *later)):
-            if method != MANUAL:
-                found.setdefault(method, []).append(paper_id)
+    drawing = {paper_id: design.ranked_methods for paper_id, design in designs.items()}
+    later = {paper_id: [one.method for one in pool.additions] for paper_id, pool in pools.items()}
+    found = grouped(
+        (method, paper_id)
+        for paper_id in dict.fromkeys((*designs, *pools))
+        for method in dict.fromkeys((*drawing.get(paper_id, ()), *later.get(paper_id, ())))
+        if method != MANUAL
+    )
     return dict(sorted(found.items()))
 
 

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from annot.base.records import Advance
 from annot.corpus.corpus_facts import current_sha256
 from annot.corpus.corpus_filters import title_mark
-from annot.corpus.near_duplicates import (
-    BANDS,
-    OF_ONE_TITLE,
-    RESEMBLANCE,
-    ROWS,
-    WORDS,
-    Sketches,
-    candidates,
-    groups,
-    shingles,
-    sketch,
-    together,
-)
+from annot.corpus.near_duplicates import BANDS, SETTINGS, Sketches, candidates, groups, shingles, sketch, together
 from annot.ranking.index import each_on
 from annot.store import papers
 from annot.store.papers import RowGroups, groups_for, ids_at
 from annot.study.workspace import Workspace, write_file
 
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
-
-SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
 Groups = tuple[tuple[str, ...], ...]
 """Ids of papers, each group in the order of the corpus."""
 
@@ -69,30 +55,26 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDupli
 
 def sketches_of(group: RowGroups) -> Sketches:
     """The sketches of one group of rows."""
-    import numpy
     import pyarrow
 
     table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences")))
     parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
-    titles = numpy.array(list(map(title_mark, table.column("title").to_pylist())), numpy.uint64)
-    return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
+    titles = np.array(list(map(title_mark, table.column("title").to_pylist())), np.uint64)
+    return Sketches(titles, np.concatenate([np.zeros((0, BANDS), np.uint64), *parts]))
 
 
-def shingles_of(rows: tuple[RowGroups, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
+def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.uint64]]:
     """The different shingles of some rows of a group."""
-    import numpy
     import pyarrow
 
     group, places = rows
     batches = papers.read_columns([group], ["sentences"])
     chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()
     hashes, bounds = shingles(chosen)
-    return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
+    return [np.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
 
 
 def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
-    import numpy
-
     each = each_on(ws.machine)
     shards = groups_for(ws.corpus, ws.machine.url)
     sketches = []
@@ -100,9 +82,9 @@ def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
         sketches.append(one)
         advance(len(sketches), len(shards))
     pairs = candidates(sketches)
-    wanted = numpy.unique(pairs)
-    ends = numpy.cumsum([len(one.title) for one in sketches])
-    cuts = numpy.split(wanted, numpy.searchsorted(wanted, ends))[: len(shards)]
+    wanted = np.unique(pairs)
+    ends = np.cumsum([len(one.title) for one in sketches])
+    cuts = np.split(wanted, np.searchsorted(wanted, ends))[: len(shards)]
     rows = [
         (shard, cut - (end - len(one.title)))
         for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
@@ -110,7 +92,7 @@ def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     ]
     sets = (one for some in each(shingles_of, rows) for one in some)
     by_place = dict(zip(wanted.tolist(), sets, strict=True))
-    titles = numpy.concatenate([one.title for one in sketches])
+    titles = np.concatenate([one.title for one in sketches])
     found = (groups(pairs, titles, by_place), together(titles))
     ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
     return NearDuplicates(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ranked
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, grouped, ranked
 
 
 class MethodShare(NamedTuple):
@@ -275,10 +275,7 @@ def came_in(pool: Pool) -> dict[str, int]:
 
 def versions_of(pools: Iterable[Pool]) -> tuple[Version, ...]:
     """What was added to these pools, the oldest first."""
-    by_number: dict[int, list[Addition]] = {}
-    for pool in pools:
-        for addition in pool.additions:
-            by_number.setdefault(addition.version, []).append(addition)
+    by_number = grouped((addition.version, addition) for pool in pools for addition in pool.additions)
     return tuple(
         Version(
             number,

@@ -31,8 +31,9 @@ from annot.ranking.tokens import (
     count_tokens,
     counted,
     in_order,
+    lengths,
     numbers,
-    row_sums,
+    sparse,
     tokenise,
     vocabulary,
 )
@@ -99,11 +100,8 @@ class Shard:
 
     def counts(self, field: Field, rule: Rule) -> Sparse:
         """The counts of a field under a rule, in the smallest type that holds them."""
-        from scipy.sparse import csr_matrix
-
-        parts = tuple(self._arrays[f"{field}_{rule}_{part}"] for part in ("counts", "columns", "rows"))
-        shape = (len(parts[2]) - 1, len(self._arrays[f"{field}_{rule}_frequency"]))
-        return csr_matrix(parts, shape=shape, copy=False)
+        data, columns, bounds = (self._arrays[f"{field}_{rule}_{part}"] for part in ("counts", "columns", "rows"))
+        return sparse(data, columns, bounds, len(self.frequency(field, rule)))
 
     def frequency(self, field: Field, rule: Rule) -> NDArray[np.int64]:
         """In how many documents of the shard each of its tokens occurs: shape (tokens,)."""
@@ -214,16 +212,16 @@ class Corpus:
 
     def counts(self, field: Field, rule: Rule, rows: Rows) -> Sparse:
         """The counts of these papers, under the numbers that tokens have in the corpus."""
-        from scipy.sparse import csr_matrix, vstack
+        from scipy.sparse import vstack
 
         shard_of = np.searchsorted(self.starts, rows, side="right") - 1
         width = self._width(rule)
-        parts = [csr_matrix((0, width), dtype=np.int32)]
+        nothing = np.zeros(0, dtype=np.int32)
+        parts = [sparse(nothing, nothing, np.zeros(1, dtype=np.int32), width)]
         for number in np.unique(shard_of).tolist():
             found = self.shards[number].counts(field, rule)[rows[shard_of == number] - self.starts[number]]
             columns = self.places(rule)[number][found.indices]
-            shape = (found.shape[0], width)
-            parts.append(csr_matrix((found.data.astype(np.int32), columns, found.indptr), shape=shape))
+            parts.append(sparse(found.data.astype(np.int32), columns, found.indptr, width))
         order = np.argsort(np.argsort(shard_of, kind="stable"), kind="stable")
         return vstack(parts, format="csr")[order]
 
@@ -248,8 +246,6 @@ class Corpus:
 
         Raises InputError naming every position that the abstract does not have.
         """
-        from scipy.sparse import csr_matrix
-
         number, row = self._at(paper_id)
         shard = self.shards[number]
         stream = shard.stream("abstract")
@@ -269,7 +265,7 @@ class Corpus:
         tokens, _widths = vocabulary.expand(pieces)
         found = counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
         columns = self.places(rule)[number][found.indices]
-        return csr_matrix((found.data, columns, found.indptr), shape=(1, self._width(rule)))
+        return sparse(found.data, columns, found.indptr, self._width(rule))
 
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1
@@ -301,8 +297,6 @@ def _cut(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> list[NDArray[np.int3
 def _norms(whole: Corpus, field: Field) -> NDArray[np.float64]:
     idf = whole.statistics(field, "terms").smooth_idf
 
-    def of(shard: Shard, place: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.sqrt(row_sums(shard.counts(field, "terms"), idf[place], power=2))
-
-    parts = in_threads(lambda part: of(*part), zip(whole.shards, whole.places("terms"), strict=True))
+    shards = zip(whole.shards, whole.places("terms"), strict=True)
+    parts = in_threads(lambda part: lengths(part[0].counts(field, "terms"), idf[part[1]]), shards)
     return np.concatenate([np.zeros(0), *parts])

@@ -19,7 +19,7 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
 from annot.ranking.tokens import Strings
-from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
+from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
@@ -184,13 +184,8 @@ def search(
 
     least = np.full(len(wanted), -np.inf)
     scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths, least)
-    top = TopK(depths, relative=relative)
-    error: NDArray[np.float64] = np.zeros(len(wanted))
-    for candidates, of_part in each(scan, _runs(source)):
-        error = np.maximum(error, of_part)
-        top.join(candidates, error=error)
-        least[:] = top.least(error=error)
-    found = [one.rows for one in top.candidates(error=error)]
+    kept = best_of_all(each(scan, _runs(source)), depths, relative=relative, least=least)
+    found = [one.rows for one in kept]
     measured = _measured(source, wanted, found, SCORES[metric])
     return [
         best(ids, rows, scores, depth=depth)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,8 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
-from annot.formats.vector_files import (
-    Block,
-    RowCounts,
-    Spaces,
-    read_npy,
-    read_parquet,
-    read_s2_vectors,
-    read_safetensors,
-)
+from annot.formats.corpora.cutting import opened
+from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors, read_safetensors
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
@@ -103,7 +95,7 @@ class KeptRows:
         return [block.ids[at] for at in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
-        named, asked = self.tally.space, self.asked_space
+        named, asked = next(iter(self.tally.spaces), None), self.asked_space
         if asked and named and asked != named:
             raise InputError(f"{where}: found vectors of {named}, expected {asked} as --space says")
         found = asked or named or self.own_space
@@ -120,22 +112,19 @@ class KeptRows:
 def blocks_of(
     files: Sequence[Path], form: Form, wanted: Collection[str], tally: RowCounts, advance: Advance
 ) -> Iterator[Block]:
-    spaces = Spaces()
     done = 0
     for path in files:
         kind = form.of(path)
         check_name(kind, FORMATS, what="--format")
-        for block in _read(path, kind, form, wanted, tally, spaces):
+        for block in _read(path, kind, form, wanted, tally):
             done += len(block.ids)
             advance(done, len(wanted))
             yield block
 
 
-def _read(
-    path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts, spaces: Spaces
-) -> Iterator[Block]:
+def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts) -> Iterator[Block]:
     if kind == SEMANTIC_SCHOLAR:
-        return read_s2_vectors(path, wanted, tally, spaces)
+        return read_s2_vectors(path, wanted, tally)
     if kind == "parquet":
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:
@@ -209,11 +198,8 @@ def _load(path: Path, form: WordsForm) -> Any:
 
 
 def _form(path: Path) -> WordsForm:
-    try:
-        with _opened(path) as file:
-            head = file.read(HEAD)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not readable: {error}", hint=INCOMPLETE) from None
+    with opened(path) as file:
+        head = file.read(HEAD)
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"
     first, _, rest = head.partition(b"\n")
@@ -234,10 +220,6 @@ def _is_number(text: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 @dataclass(frozen=True, slots=True)

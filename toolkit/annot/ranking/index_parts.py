@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from annot.base import storage
 from annot.base.cores import Each
 from annot.base.errors import InputError
-from annot.base.records import Advance
+from annot.base.records import Advance, nested
 from annot.ranking import wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.dense import Parts
@@ -261,13 +261,12 @@ def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
     """The folders of those that are not there, by the number of the shard."""
-    missing: dict[int, dict[Variant, Path]] = {}
-    for number, name in enumerate(shards_of(places) or ()):
-        for variant in variants:
-            folder = _average(places, words, variant, name)
-            if not folder.exists():
-                missing.setdefault(number, {})[variant] = folder
-    return missing
+    return nested(
+        (number, variant, folder)
+        for number, name in enumerate(shards_of(places) or ())
+        for variant in variants
+        if not (folder := _average(places, words, variant, name)).exists()
+    )
 
 
 def _opened(folder: storage.Folder) -> Shard:

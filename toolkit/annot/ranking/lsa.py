@@ -25,7 +25,7 @@ from annot.base.errors import InputError
 from annot.base.storage import Blocks
 from annot.ranking import term_scores
 from annot.ranking.corpus import Corpus
-from annot.ranking.tokens import Sparse
+from annot.ranking.tokens import Sparse, sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import OVERHEAD, gigabytes
 
@@ -152,14 +152,12 @@ def _do(work: Callable[[slice], None], width: int) -> None:
 
 def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
     """Rows of X cut to the columns that they use, and the numbers of these."""
-    from scipy.sparse import csr_matrix
-
     for block in term_scores.blocks(corpus, "abstract", size=BLOCK):
         is_used = np.zeros(block.shape[1], dtype=np.bool_)
         is_used[block.indices] = True
         used = np.flatnonzero(is_used)
         columns = (np.cumsum(is_used, dtype=np.int32) - 1)[block.indices]
-        yield csr_matrix((block.data, columns, block.indptr), shape=(block.shape[0], len(used))), used
+        yield sparse(block.data, columns, block.indptr, len(used)), used
 
 
 def _make_orthonormal(matrix: Matrix) -> None:

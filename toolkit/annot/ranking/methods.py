@@ -21,7 +21,7 @@ from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.dense import VectorSource
 from annot.ranking.term_scores import TFIDF, Bm25, fit_bm25
-from annot.ranking.tokens import Field, Rule, Sparse
+from annot.ranking.tokens import Field, Rule, Sparse, sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 
@@ -72,12 +72,10 @@ class RankingInputs:
     def average(self, query: Sparse, *, weighted: bool) -> NDArray[np.float32]:
         """The average of one row of counts of abstracts, as a document of these tokens would have it."""
         assert self.word_vectors is not None, "these methods rank by word vectors"
-        from scipy.sparse import csr_matrix
-
         used, each = query.indices, np.arange(query.nnz)
         rows = self.word_vectors.rows(self.corpus.tokens("words").take(used))
         idf = self.corpus.statistics("abstract", "words").smooth_idf[used] if weighted else None
-        row = csr_matrix((query.data, each, query.indptr), shape=(1, query.nnz))
+        row = sparse(query.data, each, query.indptr, query.nnz)
         averages = Averages(row, rows, self.word_vectors, idf=idf).average(row)
         return np.asarray(averages[0])
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
-from annot.base.records import Query, Ranking, ScoredDoc, ranked, round_score
+from annot.base.records import Query, Ranking, ScoredDoc, grouped, ranked, round_score
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.formats.trec import read_run, write_run
 from annot.study.workspace import (
@@ -101,10 +101,8 @@ def _of_documents(
 
 def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     """The documents that have a score in common, score by score."""
-    by_score: dict[float, set[str]] = {}
-    for doc_id, score in docs:
-        by_score.setdefault(round_score(score), set()).add(doc_id)
-    return [doc_id for tied in by_score.values() if len(tied) > 1 for doc_id in sorted(tied)]
+    by_score = grouped((round_score(score), doc_id) for doc_id, score in docs)
+    return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
 def _by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ranking:
@@ -213,10 +211,8 @@ def by_query_paper(
     """
     paper_of = {query.paper_id: query.paper_id for query in queries}
     paper_of |= {query.query_id: query.paper_id for query in queries}
-    topics: dict[str, list[str]] = {}
     known = sorted(documents.keys() & paper_of.keys())
-    for topic in known:
-        topics.setdefault(paper_of[topic], []).append(topic)
+    topics = grouped((paper_of[topic], topic) for topic in known)
     rankings = {
         paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in own])
         for paper_id, own in topics.items()

@@ -23,8 +23,8 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
 from annot.ranking.corpus import Corpus, Rows, Statistics
-from annot.ranking.tokens import BLOCK, Field, Sparse, row_sums, run_of
-from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
+from annot.ranking.tokens import BLOCK, Field, Sparse, lengths, run_of, sparse, with_data
+from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
 TFIDF: dict[str, Any] = {
     "similarity": "cosine",
@@ -41,10 +41,8 @@ FEW = 8
 
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
     """Rows of counts as vectors of length 1 (an empty row stays empty), float64. idf: shape (tokens,)."""
-    from scipy.sparse import csr_matrix
-
-    weights = csr_matrix((counts.data * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape)
-    norms = np.sqrt(row_sums(counts, idf, power=2))
+    weights = with_data(counts, counts.data * idf[counts.indices])
+    norms = lengths(counts, idf)
     weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
     return weights
 
@@ -86,7 +84,7 @@ class _Search:
         """For each shard the number in the corpus of each of its terms."""
         return self.corpus.places("terms")
 
-    def __call__(self, number: int) -> list[Candidates]:
+    def __call__(self, number: int) -> tuple[list[Candidates], NDArray[np.float64]]:
         counts = self.corpus.shards[number].counts(self.field, "terms")
         row_of, table = self.used
         own = row_of[self.places[number]]
@@ -99,7 +97,7 @@ class _Search:
             products = run @ table[own] if few else _of_used(run, own, len(table)) @ table
             length = norms[first + start : first + start + products.shape[0]]
             top.push(first + start, _scaled(products, length), error=exact)
-        return top.candidates(error=exact)
+        return top.candidates(error=exact), exact
 
 
 def rank(
@@ -110,25 +108,18 @@ def rank(
     # One side carries both weights and its own length, so that the corpus's counts are used as they are.
     weights = unit(corpus.counts(field, "terms", queries), idf)
     weights.data *= idf[weights.indices]
-    exact = np.zeros(len(depths))
-    top = TopK(depths, relative=ROUNDING_STEP)
     least = np.full(len(depths), -np.inf)
-    for found in each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards))):
-        top.join(found, error=exact)
-        least[:] = top.least(error=exact)
+    found = each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards)))
+    kept = best_of_all(found, depths, relative=ROUNDING_STEP, least=least)
     ids = corpus.paper_ids
-    kept = top.candidates(error=exact)
     return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
 
 
 def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
     """The counts of tokens that a query has, as columns their rows in the table: the others are left out."""
-    from scipy.sparse import csr_matrix
-
     rows = row_of[counts.indices]
     kept = np.flatnonzero(rows)
-    parts = (counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr))
-    return csr_matrix(parts, shape=(counts.shape[0], width))
+    return sparse(counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr), width)
 
 
 def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -152,8 +143,6 @@ class Bm25:
 
     def scores(self, query: Sparse, rows: Sparse) -> NDArray[np.float64]:
         """The score of each row of counts, shape (rows,), for a query of one row of counts."""
-        from scipy.sparse import csr_matrix
-
         widths = np.diff(rows.indptr)
         lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
         saturated = (
@@ -161,7 +150,7 @@ class Bm25:
         )
         weights = np.zeros(len(self.idf))
         weights[query.indices] = query.data * self.idf[query.indices]
-        return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
+        return np.asarray(with_data(rows, saturated) @ weights)
 
 
 def fit_bm25(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:

@@ -81,17 +81,9 @@ class Vocabulary:
         return len(self.strings)
 
     @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """The tokens in their order."""
-        return tuple(self.strings.to_pylist())
-
-    @cached_property
     def matrix(self) -> Any:
         """How often each piece gives each token: a csr_matrix, shape (pieces, tokens)."""
-        from scipy.sparse import csr_matrix
-
-        ones = np.ones(len(self.ids), dtype=np.int32)
-        return csr_matrix((ones, self.ids, self.indptr), shape=(len(self.indptr) - 1, len(self)))
+        return sparse(np.ones(len(self.ids), dtype=np.int32), self.ids, self.indptr, len(self))
 
     def expand(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The tokens of a run of pieces, and how many each piece gave."""
@@ -211,6 +203,21 @@ BLOCK = 20_000
 """Documents that are worked on at once; changes memory and speed, no result."""
 
 
+def sparse(data: NDArray[Any], columns: NDArray[Any], bounds: NDArray[Any], width: int) -> Sparse:
+    """The matrix whose row i has `data[bounds[i]:bounds[i + 1]]` in these columns, without a copy: shape (rows, width).
+
+    scipy is loaded by what first counts.
+    """
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((data, columns, bounds), shape=(len(bounds) - 1, width), copy=False)
+
+
+def with_data(counts: Sparse, data: NDArray[Any]) -> Sparse:
+    """Other numbers in the places of these counts."""
+    return sparse(data, counts.indices, counts.indptr, counts.shape[1])
+
+
 def count_tokens(pieces: Sparse, vocabulary: Vocabulary) -> Sparse:
     """The counts of tokens that counts of pieces come to."""
     counts = pieces @ vocabulary.matrix
@@ -220,27 +227,18 @@ def count_tokens(pieces: Sparse, vocabulary: Vocabulary) -> Sparse:
 
 def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
     """The rows from `start` to `stop`, without a copy."""
-    from scipy.sparse import csr_matrix
-
     bounds = counts.indptr[start : stop + 1]
     inside = slice(int(bounds[0]), int(bounds[-1]))
-    parts = (counts.data[inside], counts.indices[inside], bounds - bounds[0])
-    return csr_matrix(parts, shape=(len(bounds) - 1, counts.shape[1]), copy=False)
+    return sparse(counts.data[inside], counts.indices[inside], bounds - bounds[0], counts.shape[1])
 
 
-def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDArray[np.float64]:
-    """For each row the sum of (count x weight) ** power, taken in the order of the columns: shape (rows,)."""
-    from scipy.sparse import csr_matrix
-
-    data = counts.data.astype(np.float64) ** power
-    return np.asarray(csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape) @ weights**power)
+def lengths(counts: Sparse, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The length of each row of counts x weights, summed in the order of the columns: shape (rows,)."""
+    return np.asarray(np.sqrt(with_data(counts, counts.data.astype(np.float64) ** 2) @ weights**2))
 
 
 def counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
     """How often each id stands in each run `ids[bounds[i]:bounds[i + 1]]`: shape (runs, width)."""
-    from scipy.sparse import csr_matrix
-
-    shape = (len(bounds) - 1, width)
-    matrix = csr_matrix((np.ones(len(ids), dtype=np.int32), ids.astype(np.int32), bounds), shape=shape)
+    matrix = sparse(np.ones(len(ids), dtype=np.int32), ids.astype(np.int32), bounds, width)
     matrix.sum_duplicates()
     return matrix

@@ -7,7 +7,7 @@ step and the error of the scores themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +96,23 @@ class TopK:
         stay = scores >= self._floors(error)[query]
         self._rows[query], self._scores[query] = [rows[stay]], [scores[stay]]
         self._kept[query] = int(stay.sum())
+
+
+def best_of_all(
+    parts: Iterable[tuple[Sequence[Candidates], NDArray[np.float64]]],
+    depths: NDArray[np.int64],
+    *,
+    relative: float,
+    least: NDArray[np.float64],
+) -> list[Candidates]:
+    """The candidates of each query over all parts, each with the error of its scores; `least` is kept up to date."""
+    top = TopK(depths, relative=relative)
+    error: NDArray[np.float64] = np.zeros(len(depths))
+    for candidates, of_part in parts:
+        error = np.maximum(error, of_part)
+        top.join(candidates, error=error)
+        least[:] = top.least(error=error)
+    return top.candidates(error=error)
 
 
 def best(ids: Strings, rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:

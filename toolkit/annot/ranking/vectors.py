@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
 import numpy as np
@@ -32,7 +32,7 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import Ranking
-from annot.base.storage import strings_in, strings_of
+from annot.base.storage import strings_in, strings_of, written_whole
 from annot.ranking.dense import Metric, VectorSource, search
 from annot.ranking.tokens import BLOCK, Strings, numbers
 from annot.study.workspace import sha256_of
@@ -105,7 +105,7 @@ def rank(
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
-class VectorsWriter:
+class VectorsWriter(ExitStack):
     """Writes vectors block by block into a new folder, which takes the place of `folder` after the `with`.
 
     Where the `with` ends in an error, what was there stays.
@@ -114,6 +114,7 @@ class VectorsWriter:
     """
 
     def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:
+        super().__init__()
         self._folder = folder
         self._most = most
         self._type = np.dtype(precision).newbyteorder("<")
@@ -123,59 +124,39 @@ class VectorsWriter:
         """What vectors.json is to say; `dimensions`, `precision` and `files` are added."""
         self.parts: Sequence[str] = ()
 
-    def __enter__(self) -> VectorsWriter:
-        return self
-
     def add(self, ids: Sequence[str], rows: NDArray[Any]) -> None:
         """Append rows: shape (ids, dimensions)."""
         if self._building is None:
-            self._begin((self._most, int(rows.shape[1])))
+            self._building = self._begin(int(rows.shape[1]))
         self._matrix.write(np.ascontiguousarray(rows, dtype=self._type).tobytes())
         self._ids.writelines(f"{paper_id}\n" for paper_id in ids)
         self._rows += len(ids)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._building is None:
-            return
-        try:
-            if kind is None:
-                # NumPy leaves room in a header for rows that are added later.
-                self._matrix.seek(0)
-                _write_header(self._matrix, (self._rows, self._dimensions), self._type)
-            self._matrix.close()
-            self._ids.close()
-            if kind is None:
-                self._finish(self._building)
-        finally:
-            shutil.rmtree(self._building, ignore_errors=True)
-            if self._made_parent and not self._folder.exists():
-                self._folder.parent.rmdir()
-
-    def _begin(self, shape: tuple[int, int]) -> None:
-        parent, name = self._folder.parent, self._folder.name
-        self._made_parent = not parent.exists()
-        parent.mkdir(parents=True, exist_ok=True)
-        for left in parent.glob(f".{name}.*"):
+    def _begin(self, dimensions: int) -> Path:
+        parent = self._folder.parent
+        if not parent.exists():
+            self.callback(lambda: None if self._folder.exists() else parent.rmdir())
+        for left in parent.glob(f".{self._folder.name}.*"):
             shutil.rmtree(left)
-        self._building = Path(tempfile.mkdtemp(dir=parent, prefix=f".{name}."))
-        self._dimensions = shape[1]
-        self._matrix = (self._building / MATRIX).open("wb")
-        self._ids = (self._building / IDS).open("w", encoding="utf-8", newline="\n")
-        _write_header(self._matrix, shape, self._type)
+        building = self.enter_context(written_whole(self._folder))
+        self._matrix = self.enter_context((building / MATRIX).open("wb"))
+        self._ids = self.enter_context((building / IDS).open("w", encoding="utf-8", newline="\n"))
+        _write_header(self._matrix, (self._most, dimensions), self._type)
+        self.push(lambda kind, _error, _trace: self._finish(building, dimensions) if kind is None else None)
+        return building
 
-    def _finish(self, building: Path) -> None:
+    def _finish(self, building: Path, dimensions: int) -> None:
+        # NumPy leaves room in a header for rows that are added later.
+        self._matrix.seek(0)
+        _write_header(self._matrix, (self._rows, dimensions), self._type)
+        self._matrix.close()
+        self._ids.close()
         if self.parts:
             (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
         files = {path.name: sha256_of(path) for path in building.iterdir()}
-        about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
+        about = {**self.about, "dimensions": dimensions, "precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
         (building / ABOUT).write_text(text + "\n", encoding="utf-8")
-        building.chmod(0o755)
-        if self._folder.exists():
-            shutil.rmtree(self._folder)
-        building.replace(self._folder)
 
 
 def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:

@@ -24,7 +24,7 @@ from annot.base import storage
 from annot.base.errors import InputError
 from annot.base.storage import strings_of
 from annot.ranking.corpus import Corpus
-from annot.ranking.tokens import BLOCK, Sparse, Strings, numbers
+from annot.ranking.tokens import BLOCK, Sparse, Strings, numbers, sparse, with_data
 
 GIGABYTE = 2**30
 OVERHEAD = int(0.4 * GIGABYTE)
@@ -101,13 +101,10 @@ class Averages:
 
     def average(self, rows: Sparse) -> NDArray[np.float32]:
         """The averages of rows of counts: shape (rows, dimensions)."""
-        from scipy.sparse import csr_matrix
-
         weights = rows.data * self._weights[rows.indices].astype(np.float64)
-        sums = csr_matrix((weights, rows.indices, rows.indptr), shape=rows.shape) @ np.ones(rows.shape[1])
+        sums = with_data(rows, weights) @ np.ones(rows.shape[1])
         shares = (weights / np.repeat(np.where(sums > 0, sums, 1), np.diff(rows.indptr))).astype(np.float32)
-        shape = (rows.shape[0], len(self._matrix))
-        return np.asarray(csr_matrix((shares, self._rows[rows.indices], rows.indptr), shape=shape) @ self._matrix)
+        return np.asarray(sparse(shares, self._rows[rows.indices], rows.indptr, len(self._matrix)) @ self._matrix)
 
 
 def epochs_for(running_words: int) -> int:

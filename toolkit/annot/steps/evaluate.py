@@ -23,8 +23,7 @@ from annot.measuring.evaluation.against import (
 )
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.measured import demonstrations, evaluation_of, read_run_files
-from annot.measuring.restated import with_restated
+from annot.measuring.measured import demonstrations, evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
 from annot.publishing.report.document import Chapter, Document
 from annot.publishing.report.latex import latex

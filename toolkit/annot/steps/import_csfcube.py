@@ -59,7 +59,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     for name, content in files.items():
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     release = read_release(
-        files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets, clean_text=True
+        files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets
     )
     _refuse_other_work(ws, digest.hexdigest())
     cleaning = CleaningCount()

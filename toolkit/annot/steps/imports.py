@@ -23,7 +23,7 @@ from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.formats.trec import read_qrels
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
-from annot.pools.selection.topics_as_papers import topics_as_papers
+from annot.pools.selection.sampling import topics_as_papers
 from annot.publishing.report.words import sentences
 from annot.store.papers import find_papers
 from annot.store.runs import put_split

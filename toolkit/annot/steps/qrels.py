@@ -11,8 +11,7 @@ from annot.base.errors import InputError
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
-from annot.measuring.measured import comparable_runs, evaluation_of
-from annot.measuring.restated import topups
+from annot.measuring.measured import comparable_runs, evaluation_of, topups
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table

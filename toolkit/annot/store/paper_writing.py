@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Paper
 from annot.base.storage import strings_of
 from annot.store.papers import COLUMNS, ROWS_IN_GROUP, files_of, open_papers, paper_schema
@@ -45,7 +46,8 @@ class PaperWriter:
     def add(self, paper: Paper) -> None:
         """Write one paper. Raises InputError when it has another number of labels than of sentences."""
         if paper.labels is not None and len(paper.labels) != len(paper.sentences):
-            raise InputError(f"paper {paper.paper_id}: {len(paper.labels)} labels, {len(paper.sentences)} sentences")
+            labels, sentences = counted(len(paper.labels), "label"), counted(len(paper.sentences), "sentence")
+            raise InputError(f"paper {paper.paper_id}: {labels} for {sentences}")
         self._pending.append(paper)
         self.count += 1
         if len(self._pending) == ROWS_IN_GROUP:

@@ -20,15 +20,14 @@ class Settings(sections.Section):
     """The whole study."""
 
     seed: Annotated[int, Field(ge=0)] = 13
-    """Everything that is drawn by chance follows from it."""
+    """The seed of everything that is drawn at random."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
     facets: dict[sections.FileName, tuple[str, ...]] = Field(
         default={"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
     )
-    """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
-    whole abstract."""
+    """The sentence labels of each facet; `other` belongs to none. A facet without labels is the whole abstract."""
     corpus: sections.CorpusSettings = sections.CorpusSettings()
     queries: sections.QuerySettings = sections.QuerySettings()
     pool: sections.PoolSettings = sections.PoolSettings()

@@ -64,7 +64,7 @@ def _within(value: Any) -> Iterator[Any]:
 
 class CollectionSettings(Section):
     name: str = "my-collection"
-    """The short name of the study; file names and the server use it."""
+    """A short name for the study, used in file names and on the server."""
     title: str = "A test collection"
     """The title of the report, the datasheet and the release."""
     version: str = "0.1"
@@ -76,19 +76,20 @@ class CollectionSettings(Section):
     creators: tuple[str, ...] = ()
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
-    """Of the judgements: an SPDX identifier or a URL."""
+    """Licence of the judgements: an SPDX identifier or a URL."""
     text_licence: str = ""
-    """Of titles and abstracts; while it is empty, a release holds their ids only."""
+    """Licence of titles and abstracts. If empty, a release contains only their ids."""
     url: str = ""
-    """Where the collection is found."""
+    """The address where the collection can be found."""
     contact: str = ""
-    """Whom assessors ask, in the invitations of `annot invite`: a name, an address, a telephone number."""
+    """The person whom assessors should ask, for the letters of `annot invite`: a name, an address or a telephone
+    number."""
     keywords: tuple[str, ...] = ()
-    """Words under which it shall be found."""
+    """Keywords under which the collection should be found."""
     citation: str = ""
-    """BibTeX; while it is empty, the citation is made of the other entries."""
+    """A BibTeX entry. If empty, it is made from the other entries."""
     published: date | None = None
-    """The only date that a release carries."""
+    """The date of publication, the only date in a release."""
 
 
 class ScaleSettings(Section):
@@ -110,12 +111,13 @@ class ScaleSettings(Section):
 
 
 class LabelSettings(Section):
-    """The labels of the sentences. The shipped model knows the five of the default only: for others, train one with
-    `annot facets train`."""
+    """The labels of sentences. The packaged model knows only the five defaults. For others, train a model
+    with `annot facets train`.
+    """
 
     names: tuple[LabelName, ...] = ("background", "objective", "method", "result", "other")
-    """Every label that a sentence may have; each gets a key on the screen. The default is CSAbstruct's (Cohan et al.,
-    EMNLP 2019)."""
+    """All sentence labels; each gets a key on the screen. The defaults are those of CSAbstruct (Cohan et al., EMNLP
+    2019)."""
 
     @field_validator("names")
     @classmethod
@@ -131,28 +133,29 @@ class LabelSettings(Section):
 
 class CorpusSettings(Section):
     min_sentences: Annotated[int, Field(ge=1)] = 3
-    """An abstract with fewer sentences is left out, and counted."""
+    """Abstracts with fewer sentences are left out and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20
-    """An abstract with more sentences is left out."""
+    """Abstracts with more sentences are left out."""
     max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
-    """An abstract with a longer sentence is left out."""
+    """Abstracts with a longer sentence are left out."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
-    """An abstract is rejected when all its sentences are shorter than this."""
+    """An abstract is left out if all its sentences are shorter than this."""
 
 
 class QuerySettings(Section):
     periods: tuple[tuple[int, int], ...] = ()
-    """Years, first and last, from which query papers are drawn evenly; without any they follow from the corpus."""
+    """Periods from which query papers are drawn evenly, each with its first and last year. If empty, they follow from
+    the years of the corpus."""
     types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
         *("application", "empirical", "resource", "theoretical", "survey"),
     )
-    """The types that the rating sheet may give a paper; one called `survey` is never chosen."""
+    """The types of papers for the rating sheet; `survey` is never chosen."""
     per_period: Annotated[int, Field(ge=1)] = 20
     """Papers that `annot query sample` draws from each period."""
     min_rating: Annotated[int, Field(ge=1, le=5)] = 3
     """Papers rated lower are never chosen."""
     two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """The share of the chosen papers that gives two queries, of different facets."""
+    """Share of the chosen papers with two queries, on different facets."""
 
     @field_validator("types")
     @classmethod
@@ -164,17 +167,18 @@ class QuerySettings(Section):
 
 class PoolSettings(Section):
     mode: DrawMode = "round-robin"
-    """How pools are drawn: the methods take turns; each takes its whole quota at once (`blocks`, as CSFCube); or the
-    union of the best `per_method` of each (`depth`, as TREC)."""
+    """How pools are drawn. `round-robin`: the methods take turns. `blocks`: each method draws all its documents at
+    once, as in CSFCube. `depth`: each pool is the union of the best `per_method` documents of all methods, as in
+    TREC."""
     per_method: Annotated[int, Field(ge=1)] = 13
-    """New documents that each method adds: 13 gives pools of about 100, 33 of about 250. In mode `depth`, the
-    depth of the pool: how many of its best each method adds, whether others have them or not."""
+    """New documents that each method adds: 13 gives pools of about 100, 33 of about 250. In mode `depth`, how many of
+    its best documents each method adds, whether or not others have them."""
     ranking_depth: Annotated[int, Field(ge=1)] = 500
-    """Documents that each ranking holds; no method draws from further down. It is not the depth of the pool."""
+    """Length of each ranking; no method draws from further down. This is not the depth of the pool."""
     methods: tuple[FileName, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
     """The pooling methods, in the order in which they draw."""
     without: tuple[str, ...] = ()
-    """Methods left out, on the record."""
+    """Methods to leave out; the pools record this."""
 
 
 def _at_least_one_or(word: str) -> PlainValidator:
@@ -189,92 +193,94 @@ def _at_least_one_or(word: str) -> PlainValidator:
 
 
 class WordVectorSettings(Section):
-    """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
+    """Settings of gensim's CBOW. The default of `min_count` keeps the rare words of a small corpus."""
 
     dimensions: Annotated[int, Field(ge=2)] = 200
-    """Numbers in a vector."""
+    """Length of each vector."""
     window: Annotated[int, Field(ge=1)] = 5
-    """Words looked at on each side."""
+    """Context words on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
-    """A rarer word gets no vector."""
+    """Rarer words get no vector."""
     epochs: Annotated[int | Literal["auto"], _at_least_one_or("auto")] = "auto"
-    """Passes over the corpus; `auto` takes as many as read 300 million running words, 20 at the most."""
+    """Passes over the corpus. `auto`: as many as it takes to read 300 million words, at most 20."""
     seed: int = 1
-    """What the training draws by chance follows from it."""
+    """The random seed of the training."""
     workers: Annotated[int | Literal["all"], _at_least_one_or("all")] = 1
-    """Threads of the training. One gives the same vectors from the same seed; `all`, one a core, is faster, and no two
-    trainings agree: what was trained is kept, and pools are drawn from that."""
+    """Training threads. With one, the same seed gives the same vectors. `all` uses every core and is faster, but the
+    vectors differ each time. What was trained is kept, and pools are drawn from it."""
     sample: Annotated[int, Field(ge=0)] = 0
-    """Abstracts that are read, drawn by the seed; 0 reads all."""
+    """Abstracts to read, drawn at random; 0 reads all."""
 
 
 class JudgingSettings(Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
-    """Assessors of each pair."""
+    """Assessors per pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"
-    """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn for each pair."""
+    """`per-query`: one team of assessors for each query, as in CSFCube. `per-pair`: a team is drawn for each pair."""
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
-    """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
+    """Share of each assessor's pairs to show a second time, unannounced, to measure how consistent the person is."""
     isolation: Literal["project", "server"] = "project"
-    """`project`: one Label Studio, with a project for each person; `server`: a Label Studio for each person."""
+    """`project`: one Label Studio, with a project for each person. `server`: a Label Studio for each person."""
     missing: MissingPolicy = "drop"
-    """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
+    """How agreement treats a missing judgement. `drop`: leave it out. `zero`: count it as grade 0."""
 
 
 class TrainingSettings(Section):
     """What an assessor must reach on gold pairs before judging."""
 
     per_facet: Annotated[int, Field(ge=1)] = 10
-    """Gold pairs of each facet."""
+    """Gold pairs per facet."""
     threshold: Annotated[float, Field(ge=-1, le=1)] = 0.6
-    """The quadratically weighted kappa with the gold grades that passes."""
+    """The quadratically weighted kappa with the gold grades that is needed to pass."""
     gate: Literal["estimate", "interval"] = "estimate"
-    """What must reach the threshold: the figure itself, or the lower end of its interval."""
+    """What must reach the threshold: the figure itself (`estimate`), or the lower end of its interval (`interval`)."""
     furthest: Annotated[int, Field(ge=0)] = 5
-    """Pairs furthest from gold that the report names for each assessor."""
+    """Number of pairs furthest from gold that the report lists for each assessor."""
 
 
 class AgreementSettings(Section):
-    """The intervals over query papers."""
+    """Intervals over query papers."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
 
 
 class ForecastSettings(Section):
-    """What the hours, dates and costs still to come are reckoned with."""
+    """Forecasts of hours, dates and costs."""
 
     hourly_rate: Annotated[float, Field(ge=0)] | None = None
-    """What an hour of judging costs; None when it is not known."""
+    """Cost of an hour of judging. Without it, no costs are shown."""
     currency: str = "EUR"
     """The currency of the costs."""
     dispute_seconds: Annotated[float, Field(gt=0)] | None = None
-    """What settling one dispute takes; None learns it from the adjudications there are."""
+    """Time to settle a dispute. Without it, the time is estimated from settled disputes."""
     window_days: Annotated[int, Field(ge=1)] = 28
-    """The pace is that of so many days before now."""
+    """The pace is measured over this many past days."""
     fence: Annotated[float, Field(gt=0)] = 3.0
-    """Widths of the log times from their median beyond which a time is idling or a slip."""
+    """A time counts as a break or a slip if it is more than this many robust widths from the median, on a logarithmic
+    scale."""
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
     draws: Annotated[int, Field(ge=100)] = 1000
-    """Draws behind the interval of a forecast."""
+    """Random draws for the interval of a forecast."""
     simulations: Annotated[int, Field(ge=10)] = 200
-    """Studies that `annot forecast --design` plays through."""
+    """Simulated studies for `annot forecast --design`."""
 
 
 class WatchSettings(Section):
     every: Annotated[int, Field(ge=1)] = 60
-    """Seconds between two looks at the server."""
+    """Seconds between two pulls."""
 
 
 class AdjudicationSettings(Section):
     ratings: Literal["shown", "hidden"] = "shown"
-    """Whether the adjudicator sees the grades that were given."""
+    """Whether adjudicators see the grades of the assessors: `shown` or `hidden`."""
     adjudicator_may_assess: bool = False
-    """Whether somebody may be assessor and adjudicator at once; never of the same pair."""
+    """Whether one person may be both assessor and adjudicator. They settle a pair that they judged only if no other
+    adjudicator can."""
     cannot_judge: Literal["final", "second"] = "final"
-    """What an adjudicator's "cannot judge" does: it ends the pair, which nobody can judge then, or a second adjudicator
-    is asked first."""
+    """What happens if an adjudicator cannot judge a pair. `final`: it is closed without a grade. `second`: a second
+    adjudicator is asked first."""
 
     @property
     def asked(self) -> int:
@@ -284,48 +290,47 @@ class AdjudicationSettings(Section):
 
 class EvaluationSettings(Section):
     relevant_from: Annotated[int, Field(ge=1)] = 2
-    """The smallest grade that counts as relevant in binary measures."""
+    """The lowest grade that counts as relevant in binary measures."""
     tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
-    """Of the measure, for `annot reusability`: what a system that came later may lose because its own finds are not
-    judged."""
+    """For `annot reusability`: how much of the measure a later system may lose because its own finds are not judged."""
     error_kinds: tuple[str, ...] = (
         *("salient aspects", "multiple aspects", "domain-specific similarities"),
         *("mechanistic similarities", "context dependence", "qualitative results"),
     )
-    """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
+    """The kinds of error that you can enter in `errors.csv`. The defaults are those of CSFCube (Appendix G)."""
 
 
 Publishing = Literal["published", "left out"]
 
 
 class ReleaseSettings(Section):
-    """What people wrote in words of their own. Neither has a default: whoever publishes a study decides."""
+    """What people wrote in their own words. There is no default: whoever publishes a study decides."""
 
     comments: Publishing | None = None
-    """What assessors wrote beside their grades."""
+    """Comments that assessors wrote with their grades: `published` or `left out`."""
     reasons: Publishing | None = None
-    """What adjudicators wrote beside the final grades."""
+    """Reasons that adjudicators gave for the final grades: `published` or `left out`."""
 
 
 class SystemSettings(Section):
-    """What the systems that compare sentences depend on."""
+    """Settings of the systems that compare sentences."""
 
     similarity: Literal["", "cosine", "l2"] = ""
-    """How systems of sentences compare two of them; empty is each system's own, that of its paper."""
+    """How systems compare two sentences: `cosine` or `l2`. If empty, as in each system's paper."""
     temperature: Annotated[float, Field(gt=0)] = 0.5
-    """Of the softmax that weighs sentences in Aspire's transport and attention, where a query is a facet."""
+    """Temperature of the softmax over sentences in Aspire, for queries on a facet."""
     whole_temperature: Annotated[float, Field(gt=0)] = 5000.0
-    """The same where a query is a whole abstract: all sentences weigh alike."""
+    """The same for queries that are whole abstracts; at the default, all sentences have nearly the same weight."""
     entropy: Annotated[float, Field(gt=0)] = 20.0
-    """Aspire's lambda: the entropy of a plan weighs 1 / lambda."""
+    """Aspire's lambda: the weight of the transport plan's entropy is 1 / lambda."""
     features: Annotated[tuple[FileName, ...], Field(min_length=1)] = ("lsa",)
-    """What SciSearch learns from: `lsa`, or systems of sentences or abstracts. Of several it takes the best for each
-    facet, on training queries."""
+    """What SciSearch learns from: `lsa`, or systems for sentences or abstracts. Of several, it uses the best for each
+    facet on the training queries."""
 
 
 class StoreSettings(Section):
     database: str = "annot.db"
-    """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
+    """A file in the study, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` takes precedence."""
 
     @field_validator("database")
     @classmethod
@@ -336,15 +341,15 @@ class StoreSettings(Section):
 
 
 class MachineSettings(Section):
-    """Where long work runs. It changes no result."""
+    """Where long work runs. These settings do not change any result."""
 
     processes: Annotated[int, Field(ge=1)] | None = None
-    """Cores at work at most, as processes or threads; None takes every core that the program may use."""
+    """Maximum number of cores, as processes or threads. Without it, all available cores are used."""
     cluster: str = ""
-    """The address of a Dask scheduler (`tcp://...`), whose workers do the work instead."""
+    """The address of a Dask scheduler (`tcp://...`) whose workers do the work instead."""
     shards: str = ""
-    """A folder at a URL (`s3://...`, or any that fsspec knows) through which the cluster's workers get the papers and
-    the index; empty where they see the study's folder."""
+    """A folder at a URL (`s3://...`, or any other that fsspec knows) through which the workers of a cluster get papers
+    and index. Leave it empty if they can read the study's folder."""
 
     @property
     def url(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from annot.base.errors import InputError
-from annot.base.names import near
+from annot.base.names import counted, near
 from annot.base.records import Paper, Query
 
 Facets = Mapping[str, Sequence[str]]
@@ -27,7 +27,8 @@ def make_query(
     check_facet(facet, facets=facets)
     if len(labels) != len(paper.sentences):
         raise InputError(
-            f"paper {paper.paper_id}: {len(labels)} labels, {len(paper.sentences)} sentences", hint="run `annot facets`"
+            f"paper {paper.paper_id}: {counted(len(labels), 'label')} for {counted(len(paper.sentences), 'sentence')}",
+            hint="run `annot facets`",
         )
     if sentences is None:
         positions = facet_sentences(labels, facet, facets=facets)

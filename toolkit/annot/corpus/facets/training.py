@@ -47,11 +47,11 @@ def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | N
         unknown = [] if known is None else sorted({*abstract.labels}.difference(known))
         if known is not None and unknown:
             faults.add("; ".join(f"unknown label {label!r}, {near(label, known)}" for label in unknown), line=line)
-    if not abstracts and not faults.found:
-        faults.add("no abstracts found")
     faults.raise_if_any(
         hint='expected one JSON object per line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
-        "remove lines without labels"
+        "remove lines without labels",
+        found=abstracts,
+        nothing="no abstracts found",
     )
     return tuple(abstracts)
 

@@ -16,24 +16,14 @@ from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    AllowInfNan,
-    BaseModel,
-    ConfigDict,
-    Field,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict, TypeAdapter, model_validator
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
 from annot.base.names import counted
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
-from annot.formats.json_lines import in_words
+from annot.formats.json_lines import checked
 from annot.formats.paper_lines import read_papers
 from annot.formats.paper_text import paper_of
 from annot.formats.spreadsheet import unguarded
@@ -115,7 +105,7 @@ def is_release_file(path: str) -> bool:
     )
 
 
-def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collection[str], clean_text: bool) -> Files:
+def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collection[str]) -> Files:
     """Every file of the release in `files`; others are passed over.
 
     Raises MissingInput when no file carries ratings, else InputError with the faults of all files.
@@ -125,7 +115,6 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             f"{name}: contains no ratings of a CSFCube release",
             hint=f"the folder should contain {ratings_name('<facet>')} or {readable_name('<query>-<facet>')}",
         )
-    rules: dict[str, Any] = {"known_labels": known_labels, "clean_text": clean_text}
     found: list[str] = []
     in_papers: list[Cleaned] = []
     in_readable: list[Cleaned] = []
@@ -153,7 +142,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
         lines = io.StringIO(text, newline=None)
-        for paper in read_papers(lines, name=faults.name, changed=in_papers, **rules):
+        for paper in read_papers(lines, name=faults.name, changed=in_papers, known_labels=known_labels):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is listed twice")
             by_id[paper.paper_id] = paper
@@ -161,7 +150,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
         lines = io.StringIO(text, newline=None)
-        return read_readable(lines, faults, paper=partial(paper_of, changed=in_readable, **rules))
+        return read_readable(lines, faults, paper=partial(paper_of, changed=in_readable, known_labels=known_labels))
 
     read = Files(
         papers=single(PAPERS_FILE, papers),
@@ -317,10 +306,7 @@ def _parsed(adapter: TypeAdapter[T], text: str, faults: Faults) -> T | None:
         return dict(members)
 
     try:
-        return adapter.validate_python(json.loads(text, object_pairs_hook=unrepeated))
-    except ValidationError as error:
-        for fault in in_words(error):
-            faults.add(fault)
+        return checked(adapter.validate_python, json.loads(text, object_pairs_hook=unrepeated), faults)
     except (ValueError, RecursionError) as error:
         faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
     return None

@@ -88,7 +88,6 @@ def read_release(
     name: str,
     known_labels: Collection[str],
     facet_labels: Mapping[str, tuple[str, ...]],
-    clean_text: bool,
 ) -> Release:
     """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
 
@@ -98,12 +97,12 @@ def read_release(
     that differ are faults; text and labels that differ are counted, and a query's labels are taken from its readable
     file, where they were corrected by hand. Query list, splits and runs may be absent.
 
-    `known_labels`: the labels that sentences may have; `facet_labels`: those that make each facet. `clean_text`: clean
-    titles and sentences, as `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1
+    `known_labels`: the labels that sentences may have; `facet_labels`: those that make each facet. Titles and
+    sentences are cleaned, as `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1
     has grade None.
     Raises MissingInput when the folder has no ratings, else InputError with every fault, by file and place.
     """
-    read = read_files(files, name=name, known_labels=known_labels, clean_text=clean_text)
+    read = read_files(files, name=name, known_labels=known_labels)
     faults = Faults(name)
     ratings = _ratings(read, faults)
     papers, corrected, differing = _papers(read, ratings, faults)

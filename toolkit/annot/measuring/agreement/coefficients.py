@@ -142,16 +142,6 @@ PERCENTAGES = ("percent", "percent_within_one")
 """Those from 0 to 100 instead of up to 1."""
 
 
-def binarise(ratings: Ratings, *, at: int) -> Ratings:
-    """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""
-    return np.where(np.isnan(ratings), np.nan, (ratings >= at).astype(np.float64))
-
-
-def prevalence(ratings: Ratings, grades: Sequence[int]) -> dict[int, int]:
-    """How often each grade of the scale was given."""
-    return {grade: int(np.count_nonzero(ratings == grade)) for grade in grades}
-
-
 def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
     """Why a coefficient of these counts has no value; a rank correlation's are those of two."""
     pairs = int(n_judged_twice(counts))

@@ -12,17 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annot.base.judged import first_judgements
-from annot.base.records import Decision, Judgement
+from annot.base.records import Decision, Judgement, grouped, nested
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.coefficients import (
-    NOT_JUDGED_TWICE,
-    binarise,
-    mean_of_tables,
-    prevalence,
-    rests_on_most,
-    value_between,
-)
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, mean_of_tables, rests_on_most, value_between
 from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
 from annot.measuring.agreement.summaries import PairShare, QueryAgreement
 
@@ -63,45 +56,34 @@ def ratings_of(
     the scale.
     """
     decisions = tuple(decisions)
-    by_query: dict[str, list[Judgement]] = {}
-    for judgement in first_judgements(judgements, decisions, facets, grades=grades):
-        by_query.setdefault(judgement.query_id, []).append(judgement)
-    final: dict[str, dict[str, int]] = {}
-    for decision in decisions:
-        final.setdefault(decision.query_id, {})[decision.doc_id] = decision.grade
-    return tuple(
-        _matrix(query_id, facets[query_id], counted, final.get(query_id, {}), unjudgeable)
-        for query_id, counted in sorted(by_query.items())
-    )
-
-
-def _matrix(
-    query_id: str,
-    facet: str,
-    counted: list[Judgement],
-    final: Mapping[str, int],
-    unjudgeable: Collection[tuple[str, str]],
-) -> QueryRatings:
-    assessors = tuple(sorted({judgement.assessor for judgement in counted}))
-    doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
-    row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
-    ratings = np.full((len(assessors), len(doc_ids)), np.nan)
-    asked = np.zeros(ratings.shape, dtype=np.bool_)
-    for judgement in counted:
-        at = row[judgement.assessor], column[judgement.doc_id]
-        asked[at] = True
-        if judgement.grade is not None:
-            ratings[at] = judgement.grade
-    return QueryRatings(
-        query_id=query_id,
-        facet=facet,
-        assessors=assessors,
-        doc_ids=doc_ids,
-        ratings=ratings,
-        asked=asked,
-        final=np.array([final.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
-        ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
-    )
+    by_query = grouped((one.query_id, one) for one in first_judgements(judgements, decisions, facets, grades=grades))
+    final = nested((*decision.pair, decision.grade) for decision in decisions)
+    found = []
+    for query_id, counted in sorted(by_query.items()):
+        assessors = tuple(sorted({judgement.assessor for judgement in counted}))
+        doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
+        row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
+        ratings = np.full((len(assessors), len(doc_ids)), np.nan)
+        asked = np.zeros(ratings.shape, dtype=np.bool_)
+        for judgement in counted:
+            at = row[judgement.assessor], column[judgement.doc_id]
+            asked[at] = True
+            if judgement.grade is not None:
+                ratings[at] = judgement.grade
+        decided = final.get(query_id, {})
+        found.append(
+            QueryRatings(
+                query_id=query_id,
+                facet=facets[query_id],
+                assessors=assessors,
+                doc_ids=doc_ids,
+                ratings=ratings,
+                asked=asked,
+                final=np.array([decided.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
+                ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
+            )
+        )
+    return tuple(found)
 
 
 def drop(ratings: Ratings, asked: Mask) -> Ratings:
@@ -118,6 +100,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
     A pair that an assessor was never given stays without a grade.
     """
     return np.where(asked & np.isnan(ratings), 0.0, ratings)
+
+
+def binarise(ratings: Ratings, *, at: int) -> Ratings:
+    """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""
+    return np.where(np.isnan(ratings), np.nan, (ratings >= at).astype(np.float64))
 
 
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
@@ -181,47 +168,45 @@ def query_agreement(
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
     before = {name: value_between(name, seen.counts, between, scale) for name in coefficients}
+    shared, n_pairs = _share(disputed, asked_twice), int(np.count_nonzero(twice))
+    n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
+    unsettled = _not_settled(n_open, shared.count, seen.n_without_final, n_pairs)
+    blocked = unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)
+    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
     found = QueryAgreement(
         query_id=query.query_id,
         facet=query.facet,
         assessors=query.assessors,
-        n_pairs=int(np.count_nonzero(twice)),
+        n_pairs=n_pairs,
         n_missing=int(np.count_nonzero(absent)),
-        prevalence=prevalence(ratings, scale),
+        prevalence={grade: int(np.count_nonzero(ratings == grade)) for grade in scale},
         before=before,
-        after={},
+        after=after,
         caveats_before=caveats(between, before, averaged=False),
-        caveats_after={},
-        disputed=_share(disputed, asked_twice),
-        overruled=overruled,
-        n_open=int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended)),
+        caveats_after=caveats(seen.with_final, after, averaged=True),
+        disputed=shared,
+        overruled=replace(overruled, value=unsettled) if unsettled else overruled,
+        n_open=n_open,
         n_unjudgeable=int(np.count_nonzero(query.ended)),
         agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
     )
-    unsettled = not_settled([found], [seen])
-    blocked = unsettled if found.n_pairs else Undefined(NOT_JUDGED_TWICE)
-    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
-    if unsettled:
-        overruled = replace(overruled, value=unsettled)
-    caveats_after = caveats(seen.with_final, after, averaged=True)
-    return replace(found, after=after, caveats_after=caveats_after, overruled=overruled), seen
+    return found, seen
 
 
-def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[CountedQuery]) -> Undefined | None:
+def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undefined | None:
     """Why the queries together have no figure after adjudication; None where every pair is settled.
 
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """
-    queries = tuple(queries)
-    still_open, disputed = sum(query.n_open for query in queries), sum(query.disputed.count for query in queries)
+    numbers = [(one.n_open, one.disputed.count, counted.n_without_final, one.n_pairs) for one, counted in queries]
+    return _not_settled(*np.sum(numbers, axis=0).tolist())
+
+
+def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> Undefined | None:
     if still_open:
         verb = "is" if still_open == 1 else "are"
         return Undefined(f"{still_open} of {disputed} disputed pairs {verb} not settled yet", NOT_SETTLED)
-    without = sum(one.n_without_final for one in seen)
-    if without:
-        judged = sum(query.n_pairs for query in queries)
-        return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED)
-    return None
+    return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED) if without else None
 
 
 def _share(hits: Mask, of: Mask) -> PairShare:

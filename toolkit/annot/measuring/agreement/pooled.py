@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import Clusters, clusters_of_queries, jackknife_interval
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
@@ -156,9 +157,7 @@ def agreement_between(
     first, second: the grade of each pair, by query and document. papers: the paper of each query, by its id; None takes
     the queries as independent.
     """
-    by_query: dict[str, list[tuple[int, int]]] = {}
-    for pair in sorted(first.keys() & second.keys()):
-        by_query.setdefault(pair[0], []).append((first[pair], second[pair]))
+    by_query = grouped((pair[0], (first[pair], second[pair])) for pair in sorted(first.keys() & second.keys()))
     if not by_query:
         return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
     ratings = [np.array(graded, dtype=np.float64).T for graded in by_query.values()]

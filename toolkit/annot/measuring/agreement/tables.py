@@ -68,13 +68,16 @@ def agreement_table(
         query_agreement(query, scale, missing=missing, binarised_at=binarised_at, coefficients=coefficients)
         for query in query_ratings
     ]
-    groups: list[GroupAgreement] = []
-    for name in dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ():
-        members = [(query, seen) for query, seen in figures if name in (query.facet, TOGETHER)]
-        queries, seen = zip(*members, strict=True)
-        groups.append(
-            group_agreement(name, queries, seen, scale, coefficients=coefficients, level=level, papers=papers)
+    names = dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ()
+    groups = [
+        group_agreement(
+            *(name, [one for one in figures if name in (one[0].facet, TOGETHER)], scale),
+            coefficients=coefficients,
+            level=level,
+            papers=papers,
         )
+        for name in names
+    ]
     return AgreementTable(
         missing=missing,
         grades=scale,
@@ -93,23 +96,23 @@ SHOWN_NAMES = 3
 
 def group_agreement(
     name: str,
-    queries: Sequence[QueryAgreement],
-    seen: Sequence[CountedQuery],
+    members: Sequence[tuple[QueryAgreement, CountedQuery]],
     scale: Sequence[int],
     *,
     coefficients: Sequence[str],
     level: float | None,
     papers: Mapping[str, str] | None,
 ) -> GroupAgreement:
-    """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none.
+    """The queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
 
     papers: the paper of each query, by its id; None takes the queries as independent.
     """
+    queries, seen = zip(*members, strict=True)
     of_queries = None if papers is None else [papers[query.query_id] for query in queries]
     between, with_final = _pooled(queries, seen, of_queries)
-    unsettled = not_settled(queries, seen)
+    unsettled = not_settled(members)
     if unsettled is not None:
-        names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
+        names = [query.query_id for query, one in members if not_settled([(query, one)])]
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
 
     def summary(

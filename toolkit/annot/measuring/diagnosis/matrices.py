@@ -9,15 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.clustered import (
-    FEWEST_QUERIES,
-    clusters_of,
-    jackknife_interval,
-    mean_by_queries,
-    no_share,
-    share,
-    too_few,
-)
+from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, jackknife_interval, mean_by_queries, share, too_few
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
 from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.diagnosis import contrasts
@@ -148,7 +140,7 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
             if waiting
             else f"no other person judged or settled a pair that {name} judged"
         )
-        nothing = no_share(why.reason)
+        nothing = Share(0, 0, why, why)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
     given, final = panel.grade[at], panel.final[panel.pair[at]]
     queries, papers = panel.query[panel.pair[at]], panel.paper[panel.pair[at]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -111,16 +111,15 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
     ]
     flagged = share(times < bound, panel.query[pairs], level=level, papers=panel.paper[pairs])
-    few = Undefined(
-        f"only {counted(len(times), 'judgement')} {verb(len(times), 'has', 'have')} a time; {FEWEST_TIMES} are needed"
-    )
-    pace = Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
     if len(times) < FEWEST_TIMES:
-        return pace
+        has = verb(len(times), "has", "have")
+        few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
+        return Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
     low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
-    return replace(
-        pace,
+    return Pace(
+        assessor=assessor,
+        n=len(times),
         median=median,
         median_interval=median_time_interval(times, panel.query[pairs], panel.paper[pairs], level),
         q1=q1,
@@ -128,6 +127,9 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         winsorised=float(winsorised(times, fence=fence).mean()),
         fences=(low, high),
         n_slow=int((times > high).sum()),
+        too_fast=flagged,
+        fast=tuple(fast),
+        rule=rule,
     )
 
 

@@ -13,10 +13,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from annot.base.errors import InputError
 from annot.base.names import near
-from annot.base.records import Qrel, Query
+from annot.base.records import Qrel, Query, grouped
 from annot.formats.json_lines import in_words
+from annot.measuring.evaluation.computed import knows
 from annot.measuring.evaluation.evaluated import TOGETHER, RunMeasures
-from annot.measuring.evaluation.measures import CONVENTIONS, knows
+from annot.measuring.evaluation.measures import CONVENTIONS
 
 DECIMALS = 2
 """Of what the papers print, in percent."""
@@ -126,12 +127,10 @@ def same_collection(published: Published, queries: Sequence[Query], qrels: Itera
         return None
     facets = {query.query_id: query.facet for query in queries}
     pairs = Counter(facets[one.query_id] for one in qrels)
-    papers: dict[str, set[str]] = {}
-    for query in queries:
-        papers.setdefault(query.facet, set()).add(query.paper_id)
+    papers = grouped((query.facet, query.paper_id) for query in queries)
     both = papers.keys() & published.queries.keys()
     return bool(both) and all(
-        papers[facet] == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
+        set(papers[facet]) == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
         for facet in both
     )
 

@@ -9,9 +9,10 @@ of the same paper (CSFCube, Figure 3): who does well on one may do badly on anot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Final, Literal, NamedTuple
 
-from annot.base.records import CITED, Qrel, ScoredDoc
+from annot.base.records import CITED, Qrel, ScoredDoc, nested
 
 Error = Literal["irrelevant near the top", "relevant far down"]
 NEAR_TOP: Final = "irrelevant near the top"
@@ -40,34 +41,23 @@ def error_cases(
     Near the top: grade 0 in the first fifth (rounded down) of the documents it ranks. Far down: grade `relevant_from`
     or higher in the lower half, or left out. An unjudged document is neither.
     """
-    graded: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, grade in qrels:
-        graded.setdefault(query_id, {})[doc_id] = grade
-    return tuple(
-        case
-        for run, rankings in runs.items()
-        for query_id, grades in sorted(graded.items())
-        if rankings.get(query_id)
-        for case in _cases(run, query_id, rankings[query_id], grades, relevant_from)
-    )
-
-
-def _cases(
-    run: str, query_id: str, ranking: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
-) -> list[ErrorCase]:
-    n = len(ranking)
-    ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
-    near_top = [
-        ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
-        for doc in ranking[: n // ONE_IN]
-        if grades.get(doc.doc_id) == 0
-    ]
-    far_down = [
-        ErrorCase(run, query_id, doc_id, FAR_DOWN, grade, ranks.get(doc_id))
-        for doc_id, grade in grades.items()
-        if grade >= relevant_from and 2 * ranks.get(doc_id, n + 1) > n + 1
-    ]
-    return near_top + sorted(far_down, key=lambda case: (-(case.rank or n + 1), -case.grade, case.doc_id))
+    found: list[ErrorCase] = []
+    for (run, rankings), (query_id, grades) in product(runs.items(), sorted(nested(qrels).items())):
+        ranking = rankings.get(query_id, ())
+        last = len(ranking) + 1
+        ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
+        found += [
+            ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
+            for doc in ranking[: len(ranking) // ONE_IN]
+            if grades.get(doc.doc_id) == 0
+        ]
+        far_down = [
+            ErrorCase(run, query_id, doc_id, FAR_DOWN, grade, ranks.get(doc_id))
+            for doc_id, grade in grades.items()
+            if ranking and grade >= relevant_from and 2 * ranks.get(doc_id, last) > last
+        ]
+        found += sorted(far_down, key=lambda case: (-(case.rank or last), -case.grade, case.doc_id))
+    return tuple(found)
 
 
 VIEWS = ("title_", "abs_", "fabs_", "whole_")
@@ -121,8 +111,6 @@ def on_facets(
     values: Mapping[str, float], *, facets: Mapping[str, str], papers: Mapping[str, str]
 ) -> tuple[OnFacets, ...]:
     """The papers that are queries of several facets, the widest spread first. values, facets, papers: by query id."""
-    found: dict[str, dict[str, float]] = {}
-    for query_id, value in values.items():
-        found.setdefault(papers[query_id], {})[facets[query_id]] = value
+    found = nested((papers[query_id], facets[query_id], value) for query_id, value in values.items())
     several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in found.items() if len(of_facets) > 1)
     return tuple(sorted(several, key=lambda one: (-one.spread, one.paper_id)))

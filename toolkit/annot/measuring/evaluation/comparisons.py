@@ -114,18 +114,16 @@ def compare_runs(
     share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
     order = sorted(sums, key=lambda run: (-mean[run], run))
-    pairs = list(itertools.combinations(order, 2))
-    papers = len(sizes)
+    pairs = list(itertools.combinations(range(len(order)), 2))
+    papers, shares = len(sizes), np.stack([share[run] for run in order])
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
-    differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
+    differences = papers * np.stack([shares[a] - shares[b] for a, b in pairs])
     p_values = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
     decided = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
     p_t = t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
-    places = list(itertools.combinations(range(len(order)), 2))
-    p_tukey = tukey_tests(
-        np.stack([share[run] for run in order], axis=1), places, permutations=TUKEY_PERMUTATIONS, seed=seed
-    )
+    p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
+    names = [(order[a], order[b]) for a, b in pairs]
     comparisons = tuple(
         RunComparison(
             facet=facet,
@@ -143,7 +141,7 @@ def compare_runs(
             effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
             holds=bool(decided.p_values[at] <= ALPHA),
         )
-        for at, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True))
+        for at, ((a, b), p_value, p_holm) in enumerate(zip(names, p_values, holm(p_values.tolist()), strict=True))
     )
     open_to_best = [one for one in comparisons if one.run_a == order[0] and not one.holds]
     behind = [one.run_b for one in open_to_best if isinstance(one.interval, Interval) and one.interval.low > 0]

@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.records import ScoredDoc, as_trec_eval, round_score
+from annot.base.records import ScoredDoc, as_trec_eval, grouped, round_score
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of
@@ -37,58 +37,60 @@ Ties = tuple[tuple[ScoredDoc, ...], ...]
 """Documents best first, those of one score together."""
 
 
-def measured_by_query(
-    run: Run, graded: Grades, *, convention: str, names: Sequence[str], relevant_from: int, expect: bool
-) -> dict[str, Values]:
-    """The measures `names` of each query of `graded`. expect: the mean over all orders of documents that tie."""
+class MeasuresAsked(NamedTuple):
+    """What is to be measured."""
+
+    convention: str
+    names: Sequence[str]
+    relevant_from: int
+    """The smallest grade that counts as relevant in the binary measures."""
+
+    def of(self, found: Mapping[str, Values]) -> dict[str, Values]:
+        """The values of each query in the order of the names."""
+        return {query_id: {name: values[name] for name in self.names} for query_id, values in found.items()}
+
+
+def measured_by_query(run: Run, graded: Grades, asked: MeasuresAsked, *, expect: bool) -> dict[str, Values]:
+    """The measures of each query of `graded`. expect: the mean over all orders of documents that tie."""
     if expect:
-        ties = {query_id: _ties(run.get(query_id, ())) for query_id in graded}
-        return _expected(ties, graded, convention=convention, names=names, relevant_from=relevant_from)
-    others = [name for name in names if convention == "trec" and not JUDGED_AT.fullmatch(name)]
-    found = through_ir_measures(run, graded, names=others, relevant_from=relevant_from)
+        return expected_by_query({query_id: _ties(run.get(query_id, ())) for query_id in graded}, graded, asked)
+    others = [name for name in asked.names if asked.convention == "trec" and not JUDGED_AT.fullmatch(name)]
+    found = through_ir_measures(run, graded, names=others, relevant_from=asked.relevant_from)
     for query_id, grades in graded.items():
-        docs = as_trec_eval(run.get(query_id, ())) if convention == "trec" else run.get(query_id, ())
+        docs = as_trec_eval(run.get(query_id, ())) if asked.convention == "trec" else run.get(query_id, ())
         submitted = np.array([[grades.get(doc.doc_id, 0) for doc in docs]], dtype=np.int64)
-        one = Graded(submitted, submitted, relevant_from)
-        for name in names:
+        one = Graded(submitted, submitted, asked.relevant_from)
+        for name in asked.names:
             if at := JUDGED_AT.fullmatch(name):
                 found[query_id][name] = _judged(tuple((doc,) for doc in docs), grades, int(at[1]))
             elif name not in found[query_id]:
-                found[query_id][name] = float(measured(convention, name, one)[0])
-    return {query_id: {name: values[name] for name in names} for query_id, values in found.items()}
+                found[query_id][name] = float(measured(asked.convention, name, one)[0])
+    return asked.of(found)
 
 
-def of_random_order(graded: Grades, *, convention: str, names: Sequence[str], relevant_from: int) -> dict[str, Values]:
-    """The expected measures of each query when all of its judged documents tie."""
-    ties = {query_id: (tuple(ScoredDoc(doc_id, 0.0) for doc_id in grades),) for query_id, grades in graded.items()}
-    return _expected(ties, graded, convention=convention, names=names, relevant_from=relevant_from)
-
-
-def _expected(
-    ties: Mapping[str, Ties], graded: Grades, *, convention: str, names: Sequence[str], relevant_from: int
-) -> dict[str, Values]:
+def expected_by_query(ties: Mapping[str, Ties], graded: Grades, asked: MeasuresAsked) -> dict[str, Values]:
+    """The mean of the measures of each query of `graded` over all orders of its documents that tie."""
     found: dict[str, Values] = {}
-    others: list[str] = []
+    others: dict[str, None] = {}
     for query_id, grades in graded.items():
         groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in ties[query_id])
-        of_query = tied(groups, grades.values(), relevant_from)
-        values: Values = {}
-        for name in names:
+        of_query = tied(groups, grades.values(), asked.relevant_from)
+        found[query_id] = {}
+        for name in asked.names:
             at = JUDGED_AT.fullmatch(name)
-            value = _judged(ties[query_id], grades, int(at[1])) if at else expected(convention, name, of_query)
+            value = _judged(ties[query_id], grades, int(at[1])) if at else expected(asked.convention, name, of_query)
             if value is None:
-                others += [name] * (name not in others)
+                others[name] = None
             else:
-                values[name] = value
-        found[query_id] = values
+                found[query_id][name] = value
     if others:
-        for query_id, values in _over_orders(ties, graded, names=others, relevant_from=relevant_from).items():
+        for query_id, values in _over_orders(ties, graded, list(others), asked.relevant_from).items():
             found[query_id] |= values
-    return {query_id: {name: values[name] for name in names} for query_id, values in found.items()}
+    return asked.of(found)
 
 
 def _over_orders(
-    ties: Mapping[str, Ties], graded: Grades, *, names: Sequence[str], relevant_from: int
+    ties: Mapping[str, Ties], graded: Grades, names: Sequence[str], relevant_from: int
 ) -> dict[str, Values]:
     """The mean over drawn orders, those of a query from its id alone; a list without ties has one order."""
     means: dict[str, Values] = {}
@@ -113,9 +115,7 @@ def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> Ties:
-    groups: dict[float, list[ScoredDoc]] = {}
-    for doc in docs:
-        groups.setdefault(round_score(doc.score), []).append(doc)
+    groups = grouped((round_score(doc.score), doc) for doc in docs)
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 
@@ -187,6 +187,13 @@ NOT_LINEAR: dict[str, Callable[[Tied, float], float]] = {"RP@last": _precision_a
 """What is not linear in the gains and hits at each rank."""
 
 
+def knows(convention: str, name: str) -> bool:
+    """Whether the convention has a measure of this name."""
+    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+        return True
+    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
+
+
 def known_to_ir_measures(name: str) -> bool:
     """Whether ir_measures has a measure of this name, and what computes it."""
     import ir_measures
@@ -198,13 +205,7 @@ def known_to_ir_measures(name: str) -> bool:
         return False
 
 
-def through_ir_measures(
-    run: Mapping[str, Sequence[ScoredDoc]],
-    graded: Mapping[str, Mapping[str, int]],
-    *,
-    names: Sequence[str],
-    relevant_from: int,
-) -> dict[str, dict[str, float]]:
+def through_ir_measures(run: Run, graded: Grades, *, names: Sequence[str], relevant_from: int) -> dict[str, Values]:
     """The measures of each query of `graded`, by name; 0 for those of which the run has no document.
 
     The order is trec_eval's: by score, ties by id, the larger first. Scores are whole numbers in that order, so that

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
-from annot.base.records import Judgement, Qrel, Ranking
+from annot.base.records import Judgement, Qrel, Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.measures import (
     Evaluation,
     chance_floor,
@@ -182,9 +183,7 @@ def of_runs(
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
     primary = measures[0] if measures else PRIMARY[conventions[0]]
-    tags_of: dict[str, list[str]] = {}
-    for tag in runs:
-        tags_of.setdefault(systems.get(tag, tag), []).append(tag)
+    tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     shown_only = {system for system, tags in tags_of.items() if not set(tags).isdisjoint(demonstrations)}
     notes += [f"{system}: is not compared, because it was trained on its test queries" for system in sorted(shown_only)]
     lines: list[RunMeasures] = []
@@ -195,9 +194,9 @@ def of_runs(
         values: dict[str, Values] = {
             tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
-        how: Any = {"convention": convention, "relevant_from": relevant_from, "measures": measures}
-        floor = chance_floor(qrels, **how)
-        one_assessor = single_assessor_ceiling(judgements, qrels, **how)
+        names, by = columns(convention, measures), measures[0] if measures else PRIMARY[convention]
+        asked = MeasuresAsked(convention, names, relevant_from)
+        floor, one_assessor = chance_floor(qrels, asked), single_assessor_ceiling(judgements, qrels, asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
@@ -217,10 +216,8 @@ def of_runs(
                 for system, tags in tags_of.items()
                 if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
             }
-            names = columns(convention, measures)
             for system, of in there.items():
                 line = replace(_line(convention, system, of, whole, names, level), demonstration=system in shown_only)
-                by = measures[0] if measures else PRIMARY[convention]
                 ahead = {query_id: value - floor[query_id][by] for query_id, value in _means(of, whole, by).items()}
                 lines.append(_beside_chance(line, whole, ahead, level=level))
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))

@@ -58,6 +58,11 @@ def relevant_of(graded: Graded, family: Family) -> Array:
     return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
 
 
+def _of(part: Array, whole: Array) -> Array:
+    """The part of the whole; 0 where there is none."""
+    return ratio(part, whole, where=whole > 0, otherwise=0.0)
+
+
 def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
     hits, found = graded.hits, relevant_of(graded, family)
     n = hits.shape[1]
@@ -68,7 +73,7 @@ def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
 def _r_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
-    return ratio((hits * within).sum(axis=1), relevant, where=relevant > 0, otherwise=0.0)
+    return _of((hits * within).sum(axis=1), relevant)
 
 
 def _precision(graded: Graded, family: Family, k: int) -> Array:
@@ -76,20 +81,18 @@ def _precision(graded: Graded, family: Family, k: int) -> Array:
 
 
 def _recall(graded: Graded, family: Family, k: int) -> Array:
-    relevant = relevant_of(graded, family)
-    return ratio(_top(graded, k), relevant, where=relevant > 0, otherwise=0.0)
+    return _of(_top(graded, k), relevant_of(graded, family))
 
 
 def _average_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
-    return ratio((precision * hits).sum(axis=1), relevant, where=relevant > 0, otherwise=0.0)
+    return _of((precision * hits).sum(axis=1), relevant)
 
 
 def _ndcg(graded: Graded, family: Family, k: int) -> Array:
     grades = graded.submitted if family.of_submitted else graded.judged
-    best = _dcg(np.sort(grades, axis=1)[:, ::-1], family, k)
-    return ratio(_dcg(graded.gains, family, k), best, where=best > 0, otherwise=0.0)
+    return _of(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
 
 
 def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:

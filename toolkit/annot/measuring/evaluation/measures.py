@@ -29,16 +29,9 @@ from dataclasses import dataclass
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
-from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.computed import (
-    JUDGED_AT,
-    Run,
-    Values,
-    known_to_ir_measures,
-    measured_by_query,
-    of_random_order,
-)
-from annot.measuring.evaluation.gradings import MEASURES, family_of
+from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
+from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, expected_by_query, knows, measured_by_query
+from annot.measuring.evaluation.gradings import MEASURES
 
 CONVENTIONS = tuple(MEASURES)
 TIES = ("order", "expected")
@@ -81,13 +74,6 @@ def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in asked if knows(convention, name)))))
 
 
-def knows(convention: str, name: str) -> bool:
-    """Whether the convention has a measure of this name."""
-    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
-        return True
-    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
-
-
 def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
     """Those of `conventions` that know the first of the measures. Raises InputError with every name none of them knows.
 
@@ -117,10 +103,8 @@ def evaluate(
     graded = _by_query(qrels)
     _check(run)
     known = {query_id: run.get(query_id, ()) for query_id in graded}
-    names = columns(convention, measures)
-    values = measured_by_query(
-        known, graded, convention=convention, names=names, relevant_from=relevant_from, expect=ties == "expected"
-    )
+    asked = MeasuresAsked(convention, columns(convention, measures), relevant_from)
+    values = measured_by_query(known, graded, asked, expect=ties == "expected")
     queries = tuple(
         _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
@@ -133,22 +117,16 @@ def evaluate(
     )
 
 
-def chance_floor(
-    qrels: Iterable[Qrel], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
-) -> dict[str, Values]:
+def chance_floor(qrels: Iterable[Qrel], asked: MeasuresAsked) -> dict[str, Values]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
     measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    names = columns(convention, measures)
-    return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
+    graded = _by_query(qrels)
+    ties = {query_id: (tuple(ScoredDoc(doc_id, 0.0) for doc_id in grades),) for query_id, grades in graded.items()}
+    return expected_by_query(ties, graded, asked)
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement],
-    qrels: Iterable[Qrel],
-    *,
-    convention: str,
-    relevant_from: int,
-    measures: Sequence[str] = (),
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], asked: MeasuresAsked
 ) -> dict[str, Values]:
     """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
@@ -156,27 +134,20 @@ def single_assessor_ceiling(
     pair that came back without a grade ranks last. Judgements that carry flags do not count.
     """
     graded = _by_query(qrels)
-    names = columns(convention, measures)
-    answers: dict[tuple[str, str], dict[str, int]] = {}
-    for one in counting(judgements):
-        if one.doc_id in graded.get(one.query_id, ()):
-            answered = answers.setdefault((one.query_id, one.assessor), {})
-            answered[one.doc_id] = -1 if one.grade is None else one.grade
+    answers = nested(
+        ((one.query_id, one.assessor), one.doc_id, -1 if one.grade is None else one.grade)
+        for one in counting(judgements)
+        if one.doc_id in graded.get(one.query_id, ())
+    )
     reached: dict[str, list[Values]] = {}
     for (query_id, _), given in sorted(answers.items()):
         if len(given) == len(graded[query_id]):
-            run = {query_id: _falling(ranked([ScoredDoc(*answer) for answer in given.items()]))}
-            of_query = {query_id: graded[query_id]}
-            found = measured_by_query(
-                run, of_query, convention=convention, names=names, relevant_from=relevant_from, expect=False
-            )
+            # In this order in every convention.
+            best_first = ranked([ScoredDoc(*answer) for answer in given.items()])
+            docs = [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(best_first)]
+            found = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, asked, expect=False)
             reached.setdefault(query_id, []).append(found[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
-
-
-def _falling(docs: Sequence[ScoredDoc]) -> list[ScoredDoc]:
-    """The documents in this order in every convention."""
-    return [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(docs)]
 
 
 def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
@@ -185,9 +156,7 @@ def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[C
 
 
 def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
-    graded: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, relevance in sorted(qrels):
-        graded.setdefault(query_id, {})[doc_id] = relevance
+    graded = nested(sorted(qrels))
     if not graded:
         raise InputError("the qrels are empty", hint="write them with `annot qrels`")
     return graded

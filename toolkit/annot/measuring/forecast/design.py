@@ -11,7 +11,7 @@ import numpy as np
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import counted
-from annot.base.records import Judgement
+from annot.base.records import Judgement, grouped
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import clusters_of, plural
 from annot.base.stats.seeding import generator
@@ -135,9 +135,7 @@ def simulate_design(
         )
     pairs, level = design.queries * design.pool_size, rules.level
     asked = round(pairs * design.per_pair * (1 + design.repeats))
-    by_assessor: dict[str, list[Judgement]] = {}
-    for judgement in counting(pilot):
-        by_assessor.setdefault(judgement.assessor, []).append(judgement)
+    by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
     drawn = _simulated(design, asked, labour, together, papers, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
@@ -328,10 +326,11 @@ def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -
     speed = speed_of(by_assessor, fence=fence)
     if not isinstance(speed, Speed):
         return speed
-    relative: dict[str, list[float]] = {}
-    for name, times in kept_times(by_assessor, fence=fence).items():
-        for query_id, seconds in times:
-            relative.setdefault(query_id, []).append(seconds / speed.means[name])
+    relative = grouped(
+        (query_id, seconds / speed.means[name])
+        for name, times in kept_times(by_assessor, fence=fence).items()
+        for query_id, seconds in times
+    )
     query_ids = tuple(sorted(relative))
     by_query = np.array([np.mean(relative[query_id]) for query_id in query_ids])
     return Labour(query_ids, by_query, np.array([speed.means[name] for name in sorted(speed.means)]))

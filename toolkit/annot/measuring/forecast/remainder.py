@@ -11,7 +11,7 @@ import numpy as np
 
 from annot.base.judged import counted as counting
 from annot.base.names import counted
-from annot.base.records import Judgement
+from annot.base.records import Judgement, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Finish, Undefined, Value, rounding
@@ -79,9 +79,9 @@ def forecast(
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
     """
     latest = counting(judgements)
-    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining}
-    for judgement in latest:
-        by_assessor.setdefault(judgement.assessor, []).append(judgement)
+    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining} | grouped(
+        (one.assessor, one) for one in latest
+    )
     names = sorted(by_assessor)
     left = {name: remaining.get(name, 0) for name in names}
     speed = speed_of(by_assessor, fence=rules.fence, papers=papers)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.base.records import Pool, Qrel, Ranking
+from annot.base.records import Pool, Qrel, Ranking, nested
 from annot.base.stats.values import rounding
 from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
 from annot.measuring.reusability.reductions import Halves, Reduction, Score, ranked_runs, reductions, split_halves
@@ -88,9 +88,7 @@ def certify(
 ) -> Certificate:
     """rankings: those that the pools were drawn from, by method, then query paper. papers: the query paper of each
     query. score, score_rankings: how runs, and these rankings, are measured under any qrels."""
-    judged: dict[str, set[str]] = {}
-    for one in qrels:
-        judged.setdefault(one.query_id, set()).add(one.doc_id)
+    judged = nested(qrels)
     finds = finds_of(pools)
     lost = losses(
         *(finds, rankings, qrels, papers, score_rankings),

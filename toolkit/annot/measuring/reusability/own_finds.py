@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc
+from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.reusability.reductions import Score
@@ -168,11 +168,12 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
 
 def _on_record(pool: Pool) -> dict[str, Ranking]:
     """Of each method's ranking, the documents that are in the pool, in its order."""
-    ranks: dict[str, list[tuple[int, str]]] = {}
-    for entry in pool.entries:
-        for one in (entry.drawn, *entry.also):
-            if one.method != CITED and one.rank is not None:
-                ranks.setdefault(one.method, []).append((one.rank, entry.doc_id))
+    ranks = grouped(
+        (one.method, (one.rank, entry.doc_id))
+        for entry in pool.entries
+        for one in (entry.drawn, *entry.also)
+        if one.method != CITED and one.rank is not None
+    )
     return {
         method: tuple(ScoredDoc(doc_id, float(-rank)) for rank, doc_id in sorted(own)) for method, own in ranks.items()
     }

@@ -11,6 +11,7 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import counted
+from annot.base.records import grouped
 from annot.base.stats.seeding import generator
 from annot.pools.selection.sheet import SheetRow
 
@@ -40,10 +41,8 @@ def even_choice(candidates: Sequence[SheetRow], *, singles: int, doubles: int, r
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    alike: dict[tuple[str, str, tuple[str, ...]], list[SheetRow]] = {}
-    for index in rng.permutation(len(candidates)):
-        paper = candidates[index]
-        alike.setdefault((paper.period, str(paper.type), paper.facets), []).append(paper)
+    shuffled = [candidates[index] for index in rng.permutation(len(candidates))]
+    alike = grouped(((paper.period, str(paper.type), paper.facets), paper) for paper in shuffled)
     groups = [alike[key] for key in sorted(alike)]
     options = [
         (index, facets)
@@ -256,10 +255,9 @@ def _too_few(
 
 def _first_to_rate(rows: Sequence[SheetRow], eligible: Sequence[SheetRow], number: int) -> dict[str, list[str]]:
     """Ids of papers that are not rated, by period, in the order of the sheet: those that even the periods out."""
-    waiting: dict[str, list[str]] = {}
-    for row in rows:
-        if row.facets and (row.type is None or row.rating is None):
-            waiting.setdefault(row.period, []).append(row.paper_id)
+    waiting = grouped(
+        (row.period, row.paper_id) for row in rows if row.facets and (row.type is None or row.rating is None)
+    )
     there = Counter(row.period for row in eligible)
     first: dict[str, list[str]] = {}
     for _ in range(number):

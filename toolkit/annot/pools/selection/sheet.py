@@ -6,16 +6,14 @@ and 3 of CSFCube's selection of query papers (annotator guidelines, 1.4).
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from annot.base.errors import Faults
 from annot.base.names import near
-from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
+from annot.formats.spreadsheet import decoded, plain, read_table, unguarded, written_sheet
 
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "cited", "note", "abstract")
@@ -44,20 +42,10 @@ class SheetRow:
 
 
 def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
-    """The sheet as text, one paper a row, under the header and the lines of `explanation`.
-
-    It begins with a byte order mark: without one, Excel garbles accents.
-    """
-    out = io.StringIO(newline="")
-    # With "\n" alone, older Python versions leave a cell with a carriage return unquoted.
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    for line in explanation:
-        writer.writerow([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])])
-    for row in rows:
-        cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets), row.cited)
-        writer.writerow([guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
-    return "\ufeff" + out.getvalue()
+    """The sheet as text, one paper a row, under the header and the lines of `explanation`."""
+    told = ([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])] for line in explanation)
+    papers = ({**asdict(row), "facets": ", ".join(row.facets)} for row in rows)
+    return written_sheet([COLUMNS, *told, *([cells[column] for column in COLUMNS] for cells in papers)])
 
 
 def read_sheet(
@@ -79,9 +67,8 @@ def read_sheet(
             close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
             faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
     papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells.values())]
-    if not papers and not faults.found:
-        faults.add("no papers in the sheet")
-    faults.raise_if_any(hint="write a sheet with `annot query sample`, and leave its first line as it is")
+    hint = "write a sheet with `annot query sample`, and leave its first line as it is"
+    faults.raise_if_any(hint=hint, found=papers, nothing="no papers in the sheet")
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
     for line, cells in papers:

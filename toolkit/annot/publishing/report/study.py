@@ -19,7 +19,7 @@ from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.restated import with_restated
+from annot.measuring.measured import with_restated
 from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few

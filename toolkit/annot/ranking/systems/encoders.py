@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -99,37 +99,37 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
 
     Sentences beyond the last token that is read have no vector; one without a token has a vector of zeros.
     """
-    import torch
-
     loaded = load(folder)
     inputs = [tokens_in_context(loaded, paper) for paper in papers]
-    found: list[Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(papers)
-    for batch in _batches([len(one.tokens) for one in inputs], BATCH, advance):
-        with torch.inference_mode():
-            means = sentence_means(loaded, [inputs[at] for at in batch])
-        for at, rows in zip(batch, means, strict=True):
-            found[at] = _numpy(rows)
-    return found
+    lengths = [len(one.tokens) for one in inputs]
+    return _in_batches(
+        lengths, BATCH, lambda some: map(_numpy, sentence_means(loaded, [inputs[at] for at in some])), advance
+    )
 
 
 def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
-    import torch
-
     tokens = text_tokens(loaded, texts)
-    rows: list[Matrix] = [np.zeros(0, dtype=np.float32)] * len(texts)
-    for some in _batches([len(one) for one in tokens], batch, advance):
-        with torch.inference_mode():
-            vectors = pooled(loaded, [tokens[at] for at in some], reading)
-        for at, row in zip(some, _numpy(vectors), strict=True):
-            rows[at] = row
+    lengths = [len(one) for one in tokens]
+    rows = _in_batches(
+        lengths, batch, lambda some: _numpy(pooled(loaded, [tokens[at] for at in some], reading)), advance
+    )
     return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
-def _batches(lengths: Sequence[int], size: int, advance: Advance) -> Iterator[list[int]]:
+def _in_batches(
+    lengths: Sequence[int], size: int, read: Callable[[Sequence[int]], Iterable[Matrix]], advance: Advance
+) -> list[Matrix]:
+    """What `read` makes of each place, of those of like length together."""
+    import torch
+
     order = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
+    found: dict[int, Matrix] = {}
     for start in range(0, len(order), size):
-        yield order[start : start + size]
-        advance(min(start + size, len(order)), len(order))
+        some = order[start : start + size]
+        with torch.inference_mode():
+            found |= zip(some, read(some), strict=True)
+        advance(len(found), len(order))
+    return [found[at] for at in range(len(lengths))]
 
 
 def _sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Qrel, Query, Ranking, ScoredDoc, ranked
+from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Array, Matrix
 from annot.ranking.methods import LSA
@@ -152,7 +152,8 @@ def honest(
             for one in features:
                 pairs = balanced(_pairs(one, seen), seed=learning.seed)
                 score = train(pairs, _pairs(one, watching), learning)
-                reached = level(_ranked(one, score, _judged(watching)), watching) if len(features) > 1 else 0.0
+                documents_watched = grouped((qrel.query_id, qrel.doc_id) for qrel in watching)
+                reached = level(_ranked(one, score, documents_watched), watching) if len(features) > 1 else 0.0
                 if best is None or reached > best[0]:
                     best = reached, one, score
             assert best is not None, "there are features"
@@ -164,10 +165,7 @@ def honest(
 def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
     """The queries of the fold that each network is tested on."""
     of = {query.query_id: query for query in queries}
-    found: dict[str, list[Query]] = {}
-    for query_id in fold:
-        found.setdefault(of[query_id].facet, []).append(of[query_id])
-    return found
+    return grouped((of[query_id].facet, of[query_id]) for query_id in fold)
 
 
 def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> list[Query]:
@@ -224,10 +222,3 @@ def _ranked(features: Features, score: Score, documents: Documents) -> dict[str,
         queries = np.broadcast_to(features.queries[query_id], candidates.shape)
         rankings[query_id] = ranked(map(ScoredDoc, doc_ids, score(queries, candidates).tolist()))
     return rankings
-
-
-def _judged(qrels: Sequence[Qrel]) -> dict[str, list[str]]:
-    documents: dict[str, list[str]] = {}
-    for qrel in qrels:
-        documents.setdefault(qrel.query_id, []).append(qrel.doc_id)
-    return documents

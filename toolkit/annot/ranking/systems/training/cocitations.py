@@ -16,11 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.formats.citing_text import CitingText
-from annot.formats.json_lines import read_models
+from annot.formats.json_lines import Strict, read_models
 
 Papers = tuple[str, ...]
 """Ids of papers that were cited together, sorted."""
@@ -139,7 +137,6 @@ def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
     return found
 
 
-class _ContextLine(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _ContextLine(Strict):
     papers: list[str]
     contexts: list[CitationContext]

@@ -18,12 +18,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.stats.seeding import generator
-from annot.formats.json_lines import in_words, read_objects
+from annot.formats.json_lines import Strict, read_models
 from annot.ranking.systems.training.cocitations import CitationContext, Papers
 from annot.ranking.systems.training.recipes import Recipe
 
@@ -88,12 +88,8 @@ class Examples:
         """Raise InputError with every line that is not an example for this recipe, to train on or of the dev file."""
         faults = Faults(str(self.path))
         with self.path.open(encoding="utf-8") as lines:
-            for number, record in read_objects(lines, faults):
-                try:
-                    problem = _problem(_Line.model_validate(record).example(), recipe, dev=dev)
-                except ValidationError as error:
-                    problem = in_words(error)[0]
-                if problem:
+            for number, line in read_models(lines, faults, _Line):
+                if problem := _problem(line.example(), recipe, dev=dev):
                     faults.add(problem, line=number)
         faults.raise_if_any(hint=f"make examples for {recipe.system} with `annot encoder examples {recipe.system}`")
 
@@ -122,20 +118,18 @@ def _side(side: Side) -> Any:
     return {"paper_id": side.paper_id, "title": side.title, "abstract": list(side.sentences)}
 
 
-class _Paper(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Paper(Strict):
     paper_id: str
     title: str
     abstract: Annotated[list[str], Field(min_length=1)]
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Line(Strict):
     query: _Paper | str
     positive: _Paper | str
     negative: _Paper | str | None = None
     papers: list[str]
-    contexts: list[str] = []
+    contexts: list[str] = Field([])
 
     def example(self) -> Example:
         negative = None if self.negative is None else _as_side(self.negative)
