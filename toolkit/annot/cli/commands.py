@@ -5,11 +5,12 @@ import inspect
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,23 +45,11 @@ BEGINNINGS = ("init", "restore")
 Function = Callable[..., Output | None]
 
 
-class ByFirstWord(MutableMapping[str, Any]):
+class ByFirstWord(Mapping[str, Any]):
     """The commands by their first words; the module of one is imported when it is asked for."""
 
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
     def __getitem__(self, first: str) -> Any:
-        if first not in self._made:
-            importlib.import_module(f"annot.cli.{MODULES[first]}")
-            self._made |= typer.main.get_group(_first_words[first]).commands
-        return self._made[first]
-
-    def __setitem__(self, first: str, made: Any) -> None:
-        self._made[first] = made
-
-    def __delitem__(self, first: str) -> None:
-        raise TypeError(f"{first}: no command is taken away")
+        return _loaded(first)
 
     def __contains__(self, first: object) -> bool:
         return first in MODULES
@@ -70,6 +59,12 @@ class ByFirstWord(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(MODULES)
+
+
+@cache
+def _loaded(first: str) -> Any:
+    importlib.import_module(f"annot.cli.{MODULES[first]}")
+    return typer.main.get_group(_first_words[first]).commands[first]
 
 
 class AllCommands(TyperGroup):

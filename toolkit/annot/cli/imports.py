@@ -91,6 +91,7 @@ def import_files(
 
     csfcube: papers, queries, pools, ratings, final grades, splits and runs.
     """
+    from annot.steps import citations, import_csfcube
     from annot.steps import imports as step
 
     kind = kind or step.kind_of(files)
@@ -103,11 +104,19 @@ def import_files(
     given |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
     _check_options(kind, {name for name, value in given.items() if value})
     if kind == "csfcube":
-        return _csfcube(ws, _one(files, kind), dry_run=dry_run)
+        release = import_csfcube.csfcube(ws, _one(files, kind), dry_run=dry_run)
+        return _counts(release, release.counts, release.notes)
     if kind == "citations":
-        return _citations(ws, files, dry_run=dry_run)
+        with progress("reading citations") as advance:
+            added = citations.add(ws, files, dry_run=dry_run, advance=advance)
+        return Output(added, rendered("citations", added=added))
     if kind == "grades":
-        return _grades(ws, files, form=form or "qrels", facet=facet, per_topic=per_topic or 1, dry_run=dry_run)
+        form, per_topic = form or "qrels", per_topic or 1
+        graded = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
+        counts = {"queries": graded.queries, "pairs": graded.pairs}
+        counts |= {f"grade {grade}": pairs for grade, pairs in graded.grades.items()}
+        counts |= {f"queries in {fold}": queries for fold, queries in graded.folds.items()}
+        return _counts(graded, counts, graded.notes)
     imported = step.judgements_from(
         ws,
         _one(files, kind),
@@ -143,30 +152,7 @@ def _one(files: list[Path], kind: str) -> Path:
     return files[0]
 
 
-def _csfcube(ws: "Workspace", folder: Path, *, dry_run: bool) -> Output:
+def _counts(imported: object, counts: dict[str, int], notes: tuple[str, ...]) -> Output:
     from annot.publishing.report import commands
-    from annot.steps import import_csfcube as step
 
-    imported = step.csfcube(ws, folder, dry_run=dry_run)
-    return Output(imported, table(commands.counts("imported", "count"), imported.counts.items()), imported.notes)
-
-
-def _citations(ws: "Workspace", files: list[Path], *, dry_run: bool) -> Output:
-    from annot.steps import citations as step
-
-    with progress("reading citations") as advance:
-        added = step.add(ws, files, dry_run=dry_run, advance=advance)
-    return Output(added, rendered("citations", added=added))
-
-
-def _grades(
-    ws: "Workspace", files: list[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
-) -> Output:
-    from annot.publishing.report import commands
-    from annot.steps import imports as step
-
-    imported = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
-    counts = {"queries": imported.queries, "pairs": imported.pairs}
-    counts |= {f"grade {grade}": pairs for grade, pairs in imported.grades.items()}
-    counts |= {f"queries in {fold}": queries for fold, queries in imported.folds.items()}
-    return Output(imported, table(commands.counts("imported", "count"), counts.items()), imported.notes)
+    return Output(imported, table(commands.counts("imported", "count"), counts.items()), notes)

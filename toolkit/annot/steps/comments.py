@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.base.names import moment_given, moment_of
+from annot.base.records import Judgement
 from annot.publishing.report.tables import Column, Columns
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -49,28 +50,25 @@ def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
     """
     first = None if since is None else moment_given(since, option="--since")
     snapshot = read_snapshot(ws)
-    found = [
-        (
-            moment_of(answer.judged_at),
-            Comment(
-                answer.judged_at,
-                answer.assessor,
-                answer.query_id,
-                answer.doc_id,
-                snapshot.facets[answer.query_id],
-                answer.occasion,
-                answer.grade,
-                answer.cannot_judge,
-                answer.comment,
-                answer.counts,
-            ),
-        )
-        for answer in snapshot.outcome.everything
-        if answer.comment
-    ]
-    if first is not None:
-        found = [(moment, comment) for moment, comment in found if moment is not None and moment >= first]
     earliest = datetime.min.replace(tzinfo=UTC)
-    found.sort(key=lambda timed: (timed[1].query_id, timed[1].doc_id, timed[1].assessor))
-    found.sort(key=lambda timed: timed[0] or earliest, reverse=True)
-    return tuple(comment for _, comment in found)
+
+    def moment(answer: Judgement) -> datetime:
+        return moment_of(answer.judged_at) or earliest
+
+    answers = sorted(snapshot.outcome.everything, key=lambda one: (one.query_id, one.doc_id, one.assessor))
+    return tuple(
+        Comment(
+            answer.judged_at,
+            answer.assessor,
+            answer.query_id,
+            answer.doc_id,
+            snapshot.facets[answer.query_id],
+            answer.occasion,
+            answer.grade,
+            answer.cannot_judge,
+            answer.comment,
+            answer.counts,
+        )
+        for answer in sorted(answers, key=moment, reverse=True)
+        if answer.comment and (first is None or (answer.judged_at and moment(answer) >= first))
+    )

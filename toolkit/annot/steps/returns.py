@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -185,10 +185,8 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
             state = "adjudicated meanwhile"
         elif after is None and (one.assessor, one.asked) not in sent:
             state = "not sent yet"
-        facts = {
-            name: value for name, value in asdict(one).items() if name not in ("occasion", "withdrawn_at", "contested")
-        }
-        return ReturnedPair(**facts, state=state, before=_answer(before) or "none", after=_answer(after))
+        answered = _answer(before) or "none", _answer(after)
+        return ReturnedPair(*one.pair, one.assessor, one.why, one.returned_at, state, *answered)
 
     return tuple(map(told, sorted(outcome.returned, key=lambda one: (one.returned_at, one.asked))))
 
