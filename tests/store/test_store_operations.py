@@ -216,7 +216,7 @@ def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
     write_pools(study, pool("p1", "d1", "d2"), pool("p2", "d1"))
     judge(study, "p1-method", "d2")
     judge(study, "p1-background", "d2", "a2")
-    with pytest.raises(InputError, match=r"2 judged pair\(s\).*2 judgement\(s\)") as caught:
+    with pytest.raises(InputError, match=r"2 pair\(s\).*2 judgement\(s\)") as caught:
         write_pools(study, pool("p1", "d1", "d3"), pool("p2", "d1"))
     assert caught.value.faults == ("p1-background d2: 1 judgement(s)", "p1-method d2: 1 judgement(s)")
     with pytest.raises(InputError):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlmodel import Session
 
@@ -21,7 +22,7 @@ from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries
-from annot.store.revisions import RecordedCount
+from annot.store.revisions import RecordedCount, Sourced
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -116,8 +117,8 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
     people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
-    judged = [_judgement(named) for named in given if not named.adjudicates]
-    settled = [_adjudication(named) for named in given if named.adjudicates]
+    judged = [_sourced(named) for named in given if not named.adjudicates]
+    settled = [_sourced(named) for named in given if named.adjudicates]
     both = (
         judgements.record_judgements(session, judged, recorded_at=recorded_at),
         adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
@@ -125,37 +126,16 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 
 
-def _judgement(named: NamedRow) -> judgements.SourcedJudgement:
+def _sourced(named: NamedRow) -> Sourced[Any]:
     row = named.row
-    record = Judgement(
-        named.query.query_id,
-        row.document,
-        named.person,
-        row.grade,
-        cannot_judge=row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None),
-        comment=row.comment,
-        judged_at=row.judged_at,
-        lead_time=row.seconds,
-        flags=row.flags,
-        occasion=row.occasion,
-    )
-    return judgements.SourcedJudgement(record, Source.FILE, row.annotation, dict(row.row))
-
-
-def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
-    row = named.row
-    record = Adjudication(
-        named.query.query_id,
-        row.document,
-        named.person,
-        row.grade,
-        UNKNOWN,
-        (),
-        comment=row.comment,
-        judged_at=row.judged_at,
-        lead_time=row.seconds,
-    )
-    return adjudications.SourcedAdjudication(record, Source.FILE, row.annotation, dict(row.row))
+    pair = (named.query.query_id, row.document, named.person, row.grade)
+    said: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
+    if named.adjudicates:
+        record: Judgement | Adjudication = Adjudication(*pair, UNKNOWN, (), **said)
+    else:
+        why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
+        record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **said)
+    return Sourced(record, Source.FILE, row.annotation, dict(row.row))
 
 
 def _in_figures(

@@ -77,9 +77,8 @@ def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
     for one in adjudications.read_adjudications(session):
         if not one.flags:
             found.setdefault(one.pair, set()).add(one.adjudicator)
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            found.setdefault(asked.pair, set()).add(project.assessor)
+    for name, asked in projects.read_asked(session, round="adjudicate"):
+        found.setdefault(asked.pair, set()).add(name)
     return found
 
 

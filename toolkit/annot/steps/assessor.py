@@ -225,7 +225,7 @@ def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
     """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         answered = answered_of(session)
         given = judgements.read_judgements(session)
         sent_on = {

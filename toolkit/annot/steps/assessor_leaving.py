@@ -11,6 +11,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, StudioError
 from annot.base.names import check_name
 from annot.base.records import Asked, Assessor
+from annot.base.templating import counted, verb
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import PlanHandedOn, hand_on
@@ -178,7 +179,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{len(waiting)} answer(s) of {leaver} are not pulled yet",
+            f"{counted(len(waiting), 'answer')} of {leaver} {verb(len(waiting), 'is', 'are')} not pulled yet",
             hint="run `annot pull` first, so that these pairs stay with the person",
         )
 

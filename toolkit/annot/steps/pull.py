@@ -150,7 +150,7 @@ def _with_open(ws: Workspace, round: Round, pulled: Pulled) -> Pulled:
     if pulled.open is not None:
         return pulled
     with open_store(ws.database_url, create=False) as store:
-        return replace(pulled, open=round.still_open(ws, store))
+        return replace(pulled, open=round.after_pull(ws, store).open)
 
 
 def _together(came: Sequence[tuple[Round, Pulled]]) -> Pulled:

@@ -178,11 +178,7 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     """Every pair that was put before its assessor again and not taken back, by time."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
-        sent = {
-            (project.assessor, asked)
-            for project in projects.read_projects(session, round="judge")
-            for asked in projects.read_tasks(session, project.project)
-        }
+        sent = set(projects.read_asked(session, round="judge"))
     answers = {(one.asked, one.assessor): one for one in outcome.everything if one.counts}
 
     def told(one: Returned) -> ReturnedPair:
@@ -236,7 +232,7 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
 
 def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError for a person who has left."""
-    left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+    left = people.who_left(session)
     if assessor in left:
         others = [name for name in outcome.planned[pair] if name not in left]
         raise InputError(

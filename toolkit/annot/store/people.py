@@ -19,6 +19,7 @@ from annot.store.judging_models import (
     JUDGEMENT_TABLE,
     PLAN_TABLE,
     PROJECT_TABLE,
+    TASK_TABLE,
     TOLD_TABLE,
 )
 from annot.store.judging_models import How as How
@@ -31,9 +32,8 @@ from annot.store.models import (
     check_known,
     insert_records,
     read_records,
-    refuse_judged,
+    refuse_in_use,
 )
-from annot.store.projects import refuse_sent
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -92,6 +92,11 @@ def read_assessors(session: Session) -> tuple[Assessor, ...]:
     return tuple(sorted(read_records(session, ASSESSOR_TABLE, Assessor), key=attrgetter("assessor")))
 
 
+def who_left(session: Session) -> set[str]:
+    """The people who have left the study."""
+    return {person.assessor for person in read_assessors(session) if person.left_on is not None}
+
+
 def replace_plan(
     session: Session, assignments: Iterable[Assignment], *, plan: Plan, handed_on: Iterable[Assignment] = ()
 ) -> None:
@@ -110,8 +115,10 @@ def replace_plan(
     if old is not None and old._replace(created=plan.created) == plan and set(standing) == set(new):
         return
     given_up = set(map(_key, handed_on))
-    refuse_sent(
+    refuse_in_use(
         session,
+        {TASK_TABLE: "task(s) sent to people"},
+        _KEY[:2],
         {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
         what="pair(s) would leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
@@ -147,9 +154,9 @@ _key = attrgetter(*_KEY)
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
     """`leaving`: the assignments that do not come back."""
-    refuse_judged(
+    refuse_in_use(
         session,
-        [JUDGEMENT_TABLE],
+        {JUDGEMENT_TABLE: "judgement(s)"},
         _KEY,
         leaving,
         what="assignment(s) would leave the plan",

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry
-from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE
+from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE, TASK_TABLE
 from annot.store.models import (
     DRAW_TABLE,
     POOL_ADDITION_TABLE,
@@ -22,9 +22,8 @@ from annot.store.models import (
     in_chunks,
     insert_records,
     insert_rows,
-    refuse_judged,
+    refuse_in_use,
 )
-from annot.store.projects import refuse_sent
 
 OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
 """Each stands on one that follows."""
@@ -50,15 +49,17 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         if (paper_id, doc_id) not in staying
     }
     hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
-    refuse_judged(
+    refuse_in_use(
         session,
-        [JUDGEMENT_TABLE, ADJUDICATION_TABLE],
+        {
+            **dict.fromkeys((JUDGEMENT_TABLE, ADJUDICATION_TABLE), "judgement(s)"),
+            TASK_TABLE: "task(s) sent to people",
+        },
         ["query_id", "doc_id"],
         leaving,
         what="pair(s) would leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
-    refuse_sent(session, leaving, what="pair(s) would leave the pool", hint=hint)
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Table
 from sqlmodel import Session
 
-from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.store.judging_models import (
     ADJUDICATION_TABLE,
@@ -24,9 +22,9 @@ from annot.store.models import (
     SPLIT_TABLE,
     check_distinct,
     delete_where,
-    in_chunks,
     insert_records,
     read_records,
+    refuse_in_use,
 )
 
 _JUDGED: dict[Table, str] = {
@@ -99,25 +97,11 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
 
 def _refuse(
     session: Session,
-    query_ids: Sequence[str],
-    standing_on: dict[Table, str],
+    query_ids: Iterable[str],
+    tables: Mapping[Table, str],
     verb: str,
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
-    total: Counter[str] = Counter()
-    by_query: dict[str, list[str]] = {}
-    for table, words in standing_on.items():
-        for chunk in in_chunks(query_ids):
-            of = table.c.query_id
-            counted = select(of, func.count()).where(of.in_(chunk)).group_by(of)
-            for query_id, count in session.connection().execute(counted):
-                total[words] += count
-                by_query.setdefault(query_id, []).append(f"{count} {words}")
-    if total:
-        what = ", ".join(f"{count} {words}" for words, count in total.items())
-        raise InputError(
-            f"{len(by_query)} query(ies) {verb}, but they have {what}",
-            faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
-            hint=hint,
-        )
+    leaving = {(query_id,) for query_id in query_ids}
+    refuse_in_use(session, tables, ["query_id"], leaving, what=f"query(ies) {verb}", hint=hint)

@@ -30,7 +30,7 @@ from annot.store.models import (
     insert_rows,
     read_records,
 )
-from annot.store.projects import StoredRound, read_projects, read_tasks
+from annot.store.projects import StoredRound, read_asked
 from annot.store.revisions import Line, Revisions, Sourced
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
@@ -118,11 +118,7 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     check_distinct((one.pair for one in new), what="gold")
     check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="gold")
     grades = {one.pair: one.grade for one in new}
-    sent = {
-        asked.pair
-        for project in read_projects(session, round="train")
-        for asked in read_tasks(session, project.project)
-    }
+    sent = {asked.pair for _, asked in read_asked(session, round="train")}
     changed = [one for one in read_gold(session) if one.pair in sent and grades.get(one.pair) != one.grade]
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:

@@ -28,7 +28,12 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
-FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training", "full-text": "full-text"}
+FIRST: dict[Screen, str] = {
+    "adjudicate": "adjudication",
+    "feedback": "training",
+    "full-text": "full-text",
+    "facets": "labels",
+}
 """The page that comes before the general one on these screens."""
 
 
@@ -73,11 +78,7 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
         with store.read() as session:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
-            sent = {
-                (project.assessor, asked)
-                for project in projects.read_projects(session, round="judge")
-                for asked in projects.read_tasks(session, project.project)
-            }
+            sent = set(projects.read_asked(session, round="judge"))
         for outgoing in several:
             tasks = list(outgoing.tasks.values())
             lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
@@ -217,10 +218,14 @@ def tasks_of(
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen) -> str:
-    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
-    names = [FIRST[screen], "general"] if screen in FIRST else ["general"]
-    pages = [guidelines.page(ws, name) for name in names] + [one.text for one in material.guidelines.values()]
+def instructions_of(ws: Workspace, material: TaskMaterial | None, *, screen: Screen) -> str:
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions.
+
+    material: None where no pair is judged, so that the screen's own page is all there is to read.
+    """
+    names = [FIRST[screen]] if screen in FIRST else []
+    pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
+    pages += [] if material is None else [one.text for one in material.guidelines.values()]
     return instructions_html(
         pages,
         scale_names=ws.settings.scale.names,

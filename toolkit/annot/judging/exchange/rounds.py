@@ -170,10 +170,6 @@ class Round(ABC):
         """Note down what follows from the answers."""
         return Afterwards()
 
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """How many answers are to come, of a round that is waited for."""
-        return 0
-
 
 def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.

@@ -196,7 +196,7 @@ def on_servers(
         return ()
     asked = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with store.read() as session:
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
     owners: dict[str, str] = {}
     unreachable = []
     for person in asked:
@@ -273,8 +273,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
             pairs = {assignment.pair for assignment in people.read_assignments(session)}
             pairs |= trials.read_pairs(session)
             pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
-            for project in projects.read_projects(session):
-                pairs |= {asked.pair for asked in projects.read_tasks(session, project.project)}
+            pairs |= {asked.pair for _, asked in projects.read_asked(session)}
         if secret is None:
             with store.begin() as session:
                 secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sqlmodel import Session
-
 from annot.base.errors import MissingInput
 from annot.base.records import Adjudication, Asked, Source
 from annot.base.templating import counted
@@ -84,12 +82,8 @@ class AdjudicationRound(Round):
         """What the adjudicators left out, and how many disputes they have still to settle."""
         with store.read() as session:
             outcome = outcome_of(session, ws.settings)
-            return Afterwards(list(_unexplained(outcome)), _open(session, outcome))
-
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """Disputes that an adjudicator has as a task and has not settled."""
-        with store.read() as session:
-            return _open(session, outcome_of(session, ws.settings))
+            sent = {asked.pair for _, asked in projects.read_asked(session, round="adjudicate")}
+        return Afterwards(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
 
 
 def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
@@ -101,13 +95,9 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     with store.read() as session:
         outcome = outcome_of(session, ws.settings)
         everyone = people.read_assessors(session)
-        left = {person.assessor for person in everyone if person.left_on is not None}
+        left = people.who_left(session)
         adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
-        sent = [
-            (project.assessor, asked.pair)
-            for project in projects.read_projects(session, round="adjudicate")
-            for asked in projects.read_tasks(session, project.project)
-        ]
+        sent = [(name, asked.pair) for name, asked in projects.read_asked(session, round="adjudicate")]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
     passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
@@ -143,15 +133,6 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         }
         found.append(Outgoing(PART, person, screen, instructions, tasks, opinions=opinions))
     return found
-
-
-def _open(session: Session, outcome: Outcome) -> int:
-    sent = {
-        asked.pair
-        for project in projects.read_projects(session, round="adjudicate")
-        for asked in projects.read_tasks(session, project.project)
-    }
-    return len(sent.intersection(outcome.open))
 
 
 def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:

@@ -129,11 +129,6 @@ class JudgingRound(Round):
         export_judgements(ws, outcome)
         return Afterwards([changed] if changed else [], left)
 
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """Planned judgements without an answer, and pairs that were returned and wait."""
-        with store.read() as session:
-            return _open(session, outcome_of(session, ws.settings))
-
 
 def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     """What every assessor of the plan is to find in their project; those who left get nothing any more.
@@ -141,7 +136,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     Raises MissingInput when nothing is planned.
     """
     with store.read() as session:
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
@@ -172,6 +167,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
 
 
 def _open(session: Session, outcome: Outcome) -> int:
+    """Planned judgements without an answer, and pairs that were returned and wait."""
     answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
     left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
     return left + len(outcome.waiting)
@@ -231,7 +227,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnT
         here = [project for project in every if project.server == server and project.remote_id is not None]
         plan = people.read_assignments(session)
         back = [returned for returned in read_returned(session) if returned.withdrawn_at is None]
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
         hidden = read_hidden(session)
         pooled = pools.documents_by_query(session)

@@ -15,7 +15,7 @@ from annot.base.templating import counted
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing
+from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, instructions_of
 from annot.judging.exchange.recording import PulledProject, RecordedProject
 from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
@@ -24,7 +24,6 @@ from annot.judging.exchange.servers import isolated, on_servers, people_with_ser
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import label_instructions_html
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.store import people, projects
@@ -85,8 +84,7 @@ class LabelsRound(Round):
             check_name(name, everyone, what="assessor")
         if not papers:
             raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
-        screen = guidelines.screen(ws, "facets")
-        instructions = label_instructions_html(guidelines.page(ws, "labels"), labels=ws.settings.labels.names)
+        screen, instructions = guidelines.screen(ws, "facets"), instructions_of(ws, None, screen="facets")
         tasks = {
             Asked(paper_id, LABELS_SHOWN): facets_task(
                 pair_key(paper_id, LABELS_SHOWN), paper, progress=f"{number} of {len(papers)}"
@@ -218,11 +216,7 @@ def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
         queries: dict[str, list[Query]] = {}
         for query in read_queries(session):
             queries.setdefault(query.paper_id, []).append(query)
-        asked = {
-            asked.query_id
-            for project in projects.read_projects(session)
-            for asked in projects.read_tasks(session, project.project)
-        }
+        asked = {asked.query_id for _, asked in projects.read_asked(session)}
     sent = {paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)}
     return queries, sent
 
