@@ -6,12 +6,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import moment_now
 from annot.base.records import Adjudication, Assignment, Judgement, Source
 from annot.base.templating import counted
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
@@ -114,7 +114,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
 
 def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> RecordedCount:
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
     people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
     judged = [_sourced(named) for named in given if not named.adjudicates]

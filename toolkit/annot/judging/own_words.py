@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -145,12 +145,6 @@ def _of_kind(
 ) -> OfKind:
     early = Counter(person for person, one in given if not knew(told, person, kind, one.judged_at))
     writers = {person for person, _ in given}
-    return OfKind(
-        kind, WHOSE[kind], decided, len(given), dict(sorted(early.items())), tuple(_consents(told, kind, writers))
-    )
-
-
-def _consents(told: Iterable[Told], kind: Kind, writers: set[str]) -> Iterator[str]:
-    yield from dict.fromkeys(
-        one.words for one in told if one.how == "consent" and one.kind == kind and one.assessor in writers
-    )
+    agreed = [one for one in told if one.how == "consent" and one.kind == kind and one.assessor in writers]
+    consents = tuple(dict.fromkeys(one.words for one in agreed))
+    return OfKind(kind, WHOSE[kind], decided, len(given), dict(sorted(early.items())), consents)

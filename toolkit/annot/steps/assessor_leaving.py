@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StudioError
-from annot.base.names import check_name
+from annot.base.names import check_name, moment_now
 from annot.base.records import Asked, Assessor
 from annot.base.templating import counted, verb
 from annot.judging.exchange.servers import connect
@@ -96,7 +95,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
             if dry_run:
                 session.rollback()
             else:
-                now = datetime.now(UTC).isoformat(timespec="seconds")
+                now = moment_now()
                 if everyone[leaver].left_on is None:
                     people.set_left(session, leaver, now)
                 for one in back:

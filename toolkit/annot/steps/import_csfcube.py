@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import tomlkit
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import moment_now
 from annot.base.records import Adjudication, Assessor, Assignment, Source
 from annot.corpus.adding import CleaningCount, Cleanings
 from annot.corpus.corpus_facts import write_corpus_manifest
@@ -101,7 +101,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
 
 
 def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, seed: int) -> None:
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
         session,

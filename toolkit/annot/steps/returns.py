@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import known_query, near
+from annot.base.names import known_query, moment_now, near
 from annot.base.records import Judgement, Returned, Source
 from annot.base.templating import counted
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
@@ -101,7 +100,7 @@ def _change(
 ) -> tuple[Change, ...]:
     """faults: where those of a file are noted; without it, the first one is raised as it is."""
     decide = _to_take_back if undo else _to_send_back
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = moment_now()
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         outcome = outcome_of(session, ws.settings)
         decided: list[tuple[ReturnedLine, Returned | None]] = []

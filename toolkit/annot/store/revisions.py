@@ -73,9 +73,14 @@ class Line(Generic[R]):
     """The hash of the latest revision that was read, not said by the lead."""
 
     @property
+    def record(self) -> R:
+        """The record that readers get."""
+        return self.stands.record
+
+    @property
     def counts(self) -> bool:
         """Whether an answer stands."""
-        return self.stands.record.counts
+        return self.record.counts
 
     @property
     def why(self) -> str:

@@ -240,7 +240,7 @@ class ChangedAnswer:
 def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
-        line.stands.record.pair: _moment(line.stands)
+        line.record.pair: _moment(line.stands)
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.stands)
     }

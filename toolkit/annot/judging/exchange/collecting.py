@@ -178,7 +178,7 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
-    return {(line.stands.record.asked, line.stands.annotation): line for line in lines}
+    return {(line.record.asked, line.stands.annotation): line for line in lines}
 
 
 def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
@@ -311,9 +311,9 @@ def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]
     with store.read() as session:
         lines = ANSWERS[project.round].lines(session, server=project.server)
     known = sorted(
-        (line.stands.record.judged_at, int(line.stands.annotation))
+        (line.record.judged_at, int(line.stands.annotation))
         for line in lines
-        if line.stands.record.judged_at is not None and line.stands.annotation.isdecimal()
+        if line.record.judged_at is not None and line.stands.annotation.isdecimal()
     )
     moments = [moment for moment, _ in known]
     highest = list(accumulate((number for _, number in known), max))

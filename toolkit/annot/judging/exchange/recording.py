@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
+from annot.base.names import moment_now
 from annot.base.records import OLDER, Advance, Judgement
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected, Seen, collect
@@ -149,7 +149,7 @@ def record_counting(
     part = PARTS[collected.project.round]
     revisions: Any = ANSWERS[part.stored]
     person = collected.project.assessor
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     with store.begin() as session:
         read = revisions.record(
             session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
@@ -161,11 +161,11 @@ def record_counting(
             given_up = [(lost.line.stands, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
-    answered = {line.stands.record.asked for line in lines if line.counts}
+    answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
     flagged, changed = collected.flagged(what), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
-    answers = [(missing.line.stands.record.asked, missing.why) for missing in collected.lost]
+    answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
     stands = _stands(collected, older, lost if withdrawn else [])
     return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
@@ -184,7 +184,7 @@ def record_beside(
         recorded = trials.record_answers(
             session,
             [sourced_judgement(found, collected.project, source=source(found)) for found in collected.found],
-            recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            recorded_at=moment_now(),
         )
         assigned = len(trials.read_assignments(session, part.stored, person))
         current = [one for one in current_answers(session, part.stored) if one.counts and one.assessor == person]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.base.errors import FindingError
+from annot.base.names import moment_now
 from annot.base.records import Advance, Asked, Judgement
 from annot.base.templating import counted
 from annot.judging.exchange.outgoing import Outgoing, spec_of
@@ -153,7 +154,7 @@ def _send(
                 url=gateway.url,
                 version=version,
                 account_id=accounts[person],
-                now=datetime.now(UTC).isoformat(timespec="seconds"),
+                now=moment_now(),
             )
             own = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
@@ -228,7 +229,7 @@ def accounts_on(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[d
 def _told(outgoing: Outgoing, since: str) -> list[Told]:
     """What the screen says of the publication of what is written on it."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
-    kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.label_config
+    kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.form.label_config
     return [] if kind is None else [Told(outgoing.assessor, kind, "screen", since, says)]
 
 

@@ -10,7 +10,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import Adjudication, Asked, Source
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import Pushed
@@ -19,7 +19,6 @@ from annot.labelstudio.tasks import adjudicate_task
 from annot.store import adjudications, people, projects
 from annot.store.database import Store
 from annot.store.projects import Project
-from annot.study import guidelines
 from annot.study.adjudication import (
     WIDE,
     Pair,
@@ -119,7 +118,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     disputes = tuple(one for one in disputes if one.pair in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
     material = material_of(ws, store, {one.pair for one in disputes})
-    screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
+    form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.pair] == person]
@@ -131,7 +130,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
             asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
             for asked, said in opinions.items()
         }
-        found.append(Outgoing(PART, person, screen, instructions, tasks, opinions=opinions))
+        found.append(Outgoing(form, person, tasks, opinions=opinions))
     return found
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
+from annot.base.names import moment_now
 from annot.base.records import Asked, Source
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
@@ -30,7 +30,6 @@ from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.queries import read_queries
-from annot.study import guidelines
 from annot.study.exports import export_judgements
 from annot.study.guidelines import to_send
 from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
@@ -148,8 +147,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
-    screen = guidelines.screen(ws)
-    instructions = instructions_of(ws, material, screen="judge")
+    form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for assessor in sorted({assignment.assessor for assignment in plan}):
         mine = sorted(
@@ -162,7 +160,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
         tasks = tasks_of(ws, material, sequence, more=bool(back))
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
-        found.append(Outgoing(PART, assessor, screen, instructions, tasks))
+        found.append(Outgoing(form, assessor, tasks))
     return found
 
 
@@ -178,7 +176,7 @@ def _without_hidden_gold(session: Session, collected: Collected) -> Collected:
     hidden = set(read_hidden(session).get(collected.project.assessor, ()))
     answers = [found for found in collected.found if found.asked.pair in hidden]
     sourced = [sourced_judgement(found, collected.project, source="hidden-gold") for found in answers]
-    trials.record_answers(session, sourced, recorded_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    trials.record_answers(session, sourced, recorded_at=moment_now())
     return collected._replace(found=tuple(found for found in collected.found if found.asked.pair not in hidden))
 
 

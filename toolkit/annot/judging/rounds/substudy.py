@@ -13,7 +13,7 @@ from annot.base.records import Asked
 from annot.base.templating import counted
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, substudy_of
@@ -21,7 +21,6 @@ from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
 from annot.store import trials
 from annot.store.database import Store
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 
@@ -59,8 +58,7 @@ class SubstudyRound(Round):
                 raise MissingInput(f"{path}: not there", hint="this table lists the full text of each paper; " + HINT)
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-        instructions = instructions_of(ws, material, screen=part.screen)
-        return Prepared([Outgoing(part, assessor, guidelines.screen(ws, part.screen), instructions, tasks)])
+        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])
 
     def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""
