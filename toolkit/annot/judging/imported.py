@@ -16,7 +16,7 @@ from annot.base.records import Adjudication, Assignment, Judgement, Source
 from annot.base.templating import counted
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
-from annot.judging.planning.drawing import plan_lines
+from annot.judging.plan_on_record import plan_sha256
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
@@ -115,8 +115,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
 def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> RecordedCount:
     recorded_at = moment_now()
-    digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
-    people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
     judged = [_sourced(named) for named in given if not named.adjudicates]
     settled = [_sourced(named) for named in given if named.adjudicates]
     both = (

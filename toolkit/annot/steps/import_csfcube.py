@@ -18,7 +18,7 @@ from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.cleaning import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
-from annot.judging.planning.drawing import plan_lines
+from annot.judging.plan_on_record import plan_sha256
 from annot.publishing.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.database import open_store
@@ -118,8 +118,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
-    plan_sha256 = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256, seed, recorded_at))
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
     judgements.record_judgements(
         session,
         (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
