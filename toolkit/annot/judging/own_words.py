@@ -122,10 +122,7 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) 
     for name in people:
         check_name(name, [one.assessor for one in study.people], what="--consented-by")
     now = datetime.now(UTC)
-    answers: tuple[Judgement | Adjudication, ...] = (
-        *study.outcome.everything,
-        *study.outcome.adjudications.values(),
-    )
+    answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
     # To all that is on record, also where the server's clock is ahead of this one.
     until = max([now, *filter(None, (moment_of(one.judged_at) for one in answers))]).isoformat()
     agreed = tuple(

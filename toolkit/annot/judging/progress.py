@@ -149,10 +149,7 @@ class AgreementSoFar:
 
 
 def progress_of(
-    snapshot: Snapshot,
-    *,
-    now: datetime,
-    agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement,
+    snapshot: Snapshot, *, now: datetime, agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement
 ) -> Look:
     """The study at this moment, with dates in the time zone of `now`. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
@@ -182,11 +179,7 @@ def progress_of(
         agreement=agreement(snapshot),
         settling=_settling(snapshot, rules),
         forecast=forecast(
-            answers.values(),
-            {name: remaining[name] for name in names},
-            now=now,
-            rules=rules,
-            papers=snapshot.papers,
+            answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules, papers=snapshot.papers
         ),
         currency=ws.settings.forecast.currency,
     )

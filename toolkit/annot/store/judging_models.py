@@ -11,18 +11,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Column, Constraint, Index, Table
 
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Returned
-from annot.store.models import (
-    GRADE_IN_RANGE,
-    LINE,
-    check,
-    column,
-    columns_of,
-    from_1,
-    made,
-    numbered,
-    to,
-    unique,
-)
+from annot.store.models import GRADE_IN_RANGE, LINE, check, column, columns_of, from_1, made, numbered, to, unique
 
 PAIR = ("query_id", "doc_id")
 WHOSE = (*PAIR, "assessor")

@@ -26,14 +26,7 @@ from annot.store.judging_models import How as How
 from annot.store.judging_models import Kind as Kind
 from annot.store.judging_models import Plan as Plan
 from annot.store.judging_models import Told as Told
-from annot.store.models import (
-    QUERY_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    read_records,
-    refuse_in_use,
-)
+from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, read_records, refuse_in_use
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:

@@ -22,14 +22,7 @@ from annot.store.judging_models import (
     TRIAL_TABLE,
 )
 from annot.store.judging_models import Gold as Gold
-from annot.store.models import (
-    QUERY_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    insert_rows,
-    read_records,
-)
+from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, insert_rows, read_records
 from annot.store.projects import StoredRound, read_asked
 from annot.store.revisions import Line, Revisions, Sourced
 

@@ -208,11 +208,7 @@ def _collected(
     for asked, task in known:
         known_of_task = {annotation: line.stands for annotation, line in counting_lines[asked].items()}
         readings = read_task(
-            task.annotations,
-            asked=asked,
-            grades=ws.settings.scale.grades,
-            accounts=accounts,
-            on_record=known_of_task,
+            task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
         found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
     gone, lost, again, edited = _compare(found, lines, by_asked, why_all)

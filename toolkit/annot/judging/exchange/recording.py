@@ -15,13 +15,7 @@ from annot.base.records import OLDER, Advance, Judgement
 from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
-from annot.judging.exchange.servers import (
-    Unreachable,
-    isolated,
-    on_servers,
-    unreachable_finding,
-    unreachable_notes,
-)
+from annot.judging.exchange.servers import Unreachable, isolated, on_servers, unreachable_finding, unreachable_notes
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.gateway import Gateway

@@ -109,12 +109,7 @@ class JudgingRound(Round):
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
         return record_counting(
-            store,
-            collected,
-            sourced,
-            assigned=assigned,
-            what=self.answer,
-            accept_deletions=wishes.accept_deletions,
+            store, collected, sourced, assigned=assigned, what=self.answer, accept_deletions=wishes.accept_deletions
         )
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
