@@ -69,7 +69,7 @@ def import_judgements(
             refuse_other_work(ws, session)
             known = {query.query_id for query in read_queries(session)}
             everyone = people.read_assessors(session)
-            standing = people.read_assignments(session)
+            planned = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
         papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
@@ -83,13 +83,13 @@ def import_judgements(
             for query in queries.values()
             if query.query_id not in known
         ]
-        plan = plan_of(given, standing)
+        plan = plan_of(given, planned)
         check_adjudicated(given, plan, name=name)
         recorded, outside = RecordedCount(0, 0, 0), 0
         if not dry_run:
             with store.begin() as session:
-                stands = {person.assessor for person in everyone}
-                people.put_assessors(session, [person for person in persons.values() if person.assessor not in stands])
+                present = {person.assessor for person in everyone}
+                people.put_assessors(session, [person for person in persons.values() if person.assessor not in present])
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
                 outside = put_judged_pools(session, rows, queries, with_text=papers)

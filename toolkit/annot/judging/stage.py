@@ -262,15 +262,15 @@ class Stage:
         }
         release, datasheet = self.made.get("release", {}), self.made.get("datasheet", {})
         folder = str(release.get("folder", ""))
-        stands = bool(folder) and (self.ws.root / folder).is_dir()
+        written = bool(folder) and (self.ws.root / folder).is_dir()
         return {
             **old,
             "old_qrels": not self._qrels_hold(),
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
-            "release": folder if stands else "FOLDER",
-            "old_release": not (stands and self._current("release")),
+            "release": folder if written else "FOLDER",
+            "old_release": not (written and self._current("release")),
             "old_backup": not self._current("backup"),
         }
 

@@ -323,17 +323,17 @@ def refuse_in_use(
     tables: what several rows of each are called. leaving: values of `columns`, which begin with the query or the pair
     and, where it is in them, the person.
     """
-    standing: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
         for *found, count in session.connection().execute(select(*key, func.count()).group_by(*key)):
             if (*found,) in leaving:
-                standing[(*found,)][words] += count
-    if standing:
-        total = sum(standing.values(), Counter[str]())
+                in_use[(*found,)][words] += count
+    if in_use:
+        total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{len(standing)} {what}, but they have {_in_words(total)}",
-            faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(standing.items())],
+            f"{len(in_use)} {what}, but they have {_in_words(total)}",
+            faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
 

@@ -37,9 +37,9 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     """
     people = list(assessors)
     check_distinct((person.assessor for person in people), what="assessors")
-    standing = {person.assessor: person for person in read_assessors(session)}
+    before = {person.assessor: person for person in read_assessors(session)}
     owners: dict[str, list[str]] = {}
-    for person in (standing | {person.assessor: person for person in people}).values():
+    for person in (before | {person.assessor: person for person in people}).values():
         if person.account is not None:
             owners.setdefault(person.account, []).append(person.assessor)
     shared = [names for names in owners.values() if len(names) > 1]
@@ -52,7 +52,7 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     changed = [
         person
         for person in people
-        if (known := standing.get(person.assessor)) is not None
+        if (known := before.get(person.assessor)) is not None
         and (known.account, known.adjudicator) != (person.account, person.adjudicator)
     ]
     # Two people may swap accounts: nobody holds one while they are being changed.
@@ -61,9 +61,9 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     for person in changed:
         values = {"account": person.account, "adjudicator": person.adjudicator}
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
-        if person.account != standing[person.assessor].account:
+        if person.account != before[person.assessor].account:
             connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
-    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in standing))
+    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in before))
 
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
@@ -104,28 +104,28 @@ def replace_plan(
     check_distinct(((one.assessor, one.position) for one in new), what="plan (assessor and position)")
     check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="plan")
     check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what="plan")
-    standing, old = read_assignments(session), read_plan(session)
-    if old is not None and old._replace(created=plan.created) == plan and set(standing) == set(new):
+    before, old = read_assignments(session), read_plan(session)
+    if old is not None and old._replace(created=plan.created) == plan and set(before) == set(new):
         return
     given_up = set(map(_key, handed_on))
     refuse_in_use(
         session,
         {TASK_TABLE: "task(s) sent to people"},
         _KEY[:2],
-        {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
+        {key[:2] for key in set(map(_key, before)) - given_up} - {_key(one)[:2] for one in new},
         what="pair(s) would leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
-    _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
+    _remove_plan(session, set(map(_key, before)) - set(map(_key, new)) - given_up)
     insert_records(session, ASSIGNMENT_TABLE, new)
     insert_records(session, PLAN_TABLE, [plan], id=1)
 
 
 def withdraw_plan(session: Session) -> int:
     """Remove the plan and its assignments; returns how many those were. Raises InputError when some are judged."""
-    standing = set(map(_key, read_assignments(session)))
-    _remove_plan(session, standing)
-    return len(standing)
+    before = set(map(_key, read_assignments(session)))
+    _remove_plan(session, before)
+    return len(before)
 
 
 def read_plan(session: Session) -> Plan | None:

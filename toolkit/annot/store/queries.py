@@ -76,23 +76,23 @@ def read_queries(session: Session) -> tuple[Query, ...]:
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
     check_distinct((query.query_id for query in queries), what="queries")
     check_distinct(((query.paper_id, query.facet) for query in queries), what="queries (paper and facet)")
-    standing = {query.query_id: query for query in read_queries(session)}
-    known_types = {query_id: query.paper_type for query_id, query in standing.items()}
+    before = {query.query_id: query for query in read_queries(session)}
+    known_types = {query_id: query.paper_type for query_id, query in before.items()}
     given = {
         query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
         for query in queries
     }
-    removed = [] if keep_others else [query_id for query_id in standing if query_id not in given]
-    changed = [query for query_id, query in given.items() if standing.get(query_id, query) != query]
+    removed = [] if keep_others else [query_id for query_id in before if query_id not in given]
+    changed = [query for query_id, query in given.items() if before.get(query_id, query) != query]
     _refuse(session, removed, _IN_USE, "would be removed")
-    reworded = [one.query_id for one in changed if replace(standing[one.query_id], paper_type=one.paper_type) != one]
+    reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
     _refuse(session, reworded, _JUDGED, "would change")
     delete_where(session, QUERY_TABLE, "query_id", removed)
     rows = QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("paper_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in standing))
+    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in before))
 
 
 def _refuse(

@@ -39,7 +39,7 @@ record_answers = TRIALS.record
 def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
     """What is on record of one assessor's answers of one source."""
     lines = TRIALS.lines(session, person=assessor)
-    return tuple(line for line in lines if line.stands.source == source)
+    return tuple(line for line in lines if line.current.source == source)
 
 
 def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...]:
@@ -54,7 +54,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 
 def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
-    """The revision that stands of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
+    """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
     return tuple(answer for answer in TRIALS.read(session, payload=False) if answer.source == source)
 
 

@@ -178,12 +178,12 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
-    return {(line.record.asked, line.stands.annotation): line for line in lines}
+    return {(line.record.asked, line.current.annotation): line for line in lines}
 
 
 def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
     """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
-    former = {line.stands.account for line in lines.values() if line.counts} - others
+    former = {line.current.account for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
 
@@ -206,7 +206,7 @@ def _collected(
             counting_lines[asked][annotation] = line
     found = []
     for asked, task in known:
-        known_of_task = {annotation: line.stands for annotation, line in counting_lines[asked].items()}
+        known_of_task = {annotation: line.current for annotation, line in counting_lines[asked].items()}
         readings = read_task(
             task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
@@ -232,10 +232,10 @@ def _compare(
     gone, lost, again, edited = [], [], 0, 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
-        stands = line.stands
-        if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
+        current = line.current
+        if reading is None or (line.counts and reading.created_at != current.record.judged_at):
             missing = Missing(
-                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.stands.changed_at)
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.current.changed_at)
             )
             if reading is None and not _known_as_gone(line):
                 gone.append(missing)
@@ -246,7 +246,7 @@ def _compare(
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(asked, "") > (line.stands.changed_at or "")
+        answered_again = later.get(asked, "") > (line.current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
         again += line.counts and answered_again and not line.why.startswith(GONE)
@@ -307,9 +307,9 @@ def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]
     with store.read() as session:
         lines = ANSWERS[project.round].lines(session, server=project.server)
     known = sorted(
-        (line.record.judged_at, int(line.stands.annotation))
+        (line.record.judged_at, int(line.current.annotation))
         for line in lines
-        if line.record.judged_at is not None and line.stands.annotation.isdecimal()
+        if line.record.judged_at is not None and line.current.annotation.isdecimal()
     )
     moments = [moment for moment, _ in known]
     highest = list(accumulate((number for _, number in known), max))

@@ -148,11 +148,11 @@ def record_counting(
         read = revisions.record(
             session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
         )
-        missing = [(gone.line.stands, gone.why) for gone in collected.gone]
+        missing = [(gone.line.current, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
         if accept_deletions:
-            given_up = [(lost.line.stands, lost.why) for lost in collected.lost]
+            given_up = [(lost.line.current, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.record.asked for line in lines if line.counts}
@@ -161,8 +161,8 @@ def record_counting(
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
-    stands = _stands(collected, older, lost if withdrawn else [])
-    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
+    current = _stands(collected, older, lost if withdrawn else [])
+    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *current], lost)
 
 
 def record_beside(

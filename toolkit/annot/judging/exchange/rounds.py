@@ -199,7 +199,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
     lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
     lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
     return {
-        pair_key(*line.record.asked): line.stands.changed_at or line.record.judged_at or ""
+        pair_key(*line.record.asked): line.current.changed_at or line.record.judged_at or ""
         for line in lines
         if line.counts
     }

@@ -112,7 +112,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         adjudicators,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         seed=ws.settings.seed,
-        standing=current,
+        current=current,
         passed_on=passed_on,
     )
     disputes = tuple(one for one in disputes if one.pair in given)
