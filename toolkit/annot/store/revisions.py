@@ -131,8 +131,8 @@ class Revisions(Generic[R]):
     def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
         """Append what is new: a revision for each record whose content or payload differs from what was read last.
 
-        An answer that is not current and is given again is a revision, too. One that was last changed before the answer
-        that is current is flagged as older, and does not take its place. The revision number in the record is not looked
+        An answer that is not current and is given again is a revision, too. One that was last changed before the
+        current answer is flagged as older, and does not take its place. The revision number in the record is not looked
         at; the store counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then
         writes nothing.
         """
