@@ -42,7 +42,7 @@ Kind = Literal["comments", "reasons"]
 How = Literal["letter", "screen", "consent"]
 
 
-class Told(NamedTuple):
+class Notice(NamedTuple):
     """What one person knows from one moment on."""
 
     assessor: str
@@ -223,9 +223,9 @@ SHOWN_OPINIONS_TABLE = made(
     columns_of(ShownOpinions, key=(*PAIR, "adjudicator", "sent_at")),
     *(to_query(), to(adjudicator="assessor.assessor")),
 )
-TOLD_TABLE = made(
+NOTICE_TABLE = made(
     "told",
-    columns_of(Told, key=["assessor", "kind", "how", "at"]),
+    columns_of(Notice, key=["assessor", "kind", "how", "at"]),
     to_person(),
     check("kind", "kind IN ('comments', 'reasons')"),
     check("how", "how IN ('letter', 'screen', 'consent')"),

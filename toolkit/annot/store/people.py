@@ -17,15 +17,15 @@ from annot.store.judging_models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
     JUDGEMENT_TABLE,
+    NOTICE_TABLE,
     PLAN_TABLE,
     PROJECT_TABLE,
     TASK_TABLE,
-    TOLD_TABLE,
 )
 from annot.store.judging_models import How as How
 from annot.store.judging_models import Kind as Kind
+from annot.store.judging_models import Notice as Notice
 from annot.store.judging_models import Plan as Plan
-from annot.store.judging_models import Told as Told
 from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, read_records, refuse_in_use
 
 
@@ -159,18 +159,18 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
         session.connection().execute(model.delete())
 
 
-def read_told(session: Session) -> tuple[Told, ...]:
+def read_notices(session: Session) -> tuple[Notice, ...]:
     """Everything on record, the oldest first."""
-    return tuple(sorted(read_records(session, TOLD_TABLE, Told), key=lambda one: (one.at, one.assessor, one.kind)))
+    return tuple(sorted(read_records(session, NOTICE_TABLE, Notice), key=lambda one: (one.at, one.assessor, one.kind)))
 
 
-def note_told(session: Session, told: Iterable[Told]) -> None:
+def record_notices(session: Session, notices: Iterable[Notice]) -> None:
     """Note these down, but for what the last of the same kind said as well."""
-    last = {(one.assessor, one.kind, one.how): one for one in read_told(session)}
+    last = {(one.assessor, one.kind, one.how): one for one in read_notices(session)}
     new = []
-    for one in told:
+    for one in notices:
         before = last.get((one.assessor, one.kind, one.how))
         if one.how == "consent" or (one.published if before is None else before.published != one.published):
             new.append(one)
     if new:
-        insert_records(session, TOLD_TABLE, new)
+        insert_records(session, NOTICE_TABLE, new)

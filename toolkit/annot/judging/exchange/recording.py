@@ -82,7 +82,7 @@ class Pulled:
         push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
             f"{counted(len(self.lost), 'answer')} changed or missing on the server; what is on record still counts",
-            faults=list(_told(self.lost)),
+            faults=list(_faults(self.lost)),
             hint=f"to withdraw them: `{command} --accept-deletions`; to keep them for good: "
             f"`annot answers restore --all`; {push} missing tasks without an answer again",
         )
@@ -228,7 +228,7 @@ def _stands(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable
         yield f"{person}: {counted(len(withdrawn), 'answer')} withdrawn; `annot answers list` lists them"
 
 
-def _told(lost: Iterable[Lost]) -> Iterable[str]:
+def _faults(lost: Iterable[Lost]) -> Iterable[str]:
     """A line for each person and reason: how many, and the first pairs."""
 
     def group(one: Lost) -> tuple[str, str]:

@@ -210,7 +210,7 @@ def on_servers(
             )
     waited_for = [one for one in unreachable if not one.left]
     if waited_for and len(unreachable) == len(asked):
-        raise StudioError(f"{counted(len(asked), 'server')} to reach, and none could be", faults=_told(waited_for))
+        raise StudioError(f"{counted(len(asked), 'server')} to reach, and none could be", faults=_faults(waited_for))
     return tuple(unreachable)
 
 
@@ -221,7 +221,7 @@ def unreachable_finding(unreachable: Sequence[Unreachable], command: str) -> Fin
         return None
     return FindingError(
         f"could not reach {counted(len(waited_for), 'server')}; the work on the others is done",
-        faults=_told(waited_for),
+        faults=_faults(waited_for),
         hint=f"nothing is lost: run `{command}` again later",
     )
 
@@ -258,7 +258,7 @@ def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str,
         )
 
 
-def _told(unreachable: Sequence[Unreachable]) -> list[str]:
+def _faults(unreachable: Sequence[Unreachable]) -> list[str]:
     return [f"{one.assessor}: {one.why}" for one in unreachable]
 
 
