@@ -12,13 +12,18 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import contextlib
+import importlib
 import os
 import random
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +37,8 @@ SWAPPED = {
 }
 PASSED, FAILED, NOT_IMPORTED, NOTHING_SELECTED = 0, 1, 2, 5
 """Exit codes of pytest."""
-HEAVY = ("numpy", "pandas", "scipy.stats", "scipy.sparse", "sqlmodel", "pydantic", "typer", "rich", "jinja2", "httpx")
-"""Imported once, before the tests are forked."""
+NEVER_LOADED = ("torch", "transformers", "sentence_transformers", "huggingface_hub", "ot", "distributed", "dask")
+"""Libraries that the parent of the tests does not import: those of encoders, and those that start threads."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,7 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
         if id(node) in silent or isinstance(node, ast.JoinedStr):
             continue
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            left = ast.get_source_segment(text, node.left)
-            right = ast.get_source_segment(text, node.comparators[0])
+            left, right = (ast.unparse(side) for side in (node.left, node.comparators[0]))
             yield fault(node, f"({left} {SWAPPED[type(node.ops[0])]} {right})", "comparison")
         elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield fault(node, str(not node.value), "default" if id(node) in defaults else "constant")
@@ -152,54 +156,93 @@ def distances(checkout: Path) -> dict[Path, dict[Path, int]]:
     front = checkout / PACKAGE / "cli"
     graph[front / "main.py"] |= set(front.glob("*.py"))  # it loads them by name
     found: dict[Path, dict[Path, int]] = {}
-    for test in sorted((checkout / "tests").rglob("test_*.py")):
-        if "neural" in test.parts:
-            continue
+    for test in tests_of(checkout):
         reached = {known[name]: 1 for name in imports(test) if name in known}
-        waiting = collections.deque(reached)
+        for folder in test.parents[: len(test.relative_to(checkout).parts) - 2]:
+            if (fixtures := folder / "conftest.py").is_file():
+                reached = {known[name]: 2 for name in imports(fixtures) if name in known} | reached
+        waiting = collections.deque(sorted(reached, key=lambda path: (reached[path], path)))
         while waiting:
             at = waiting.popleft()
-            for below in graph[at] - reached.keys():
-                reached[below] = reached[at] + 1
-                waiting.append(below)
+            for below in graph[at]:
+                if reached[at] + 1 < reached.get(below, 99):
+                    reached[below] = reached[at] + 1
+                    waiting.append(below)
         found[test] = reached
     return found
+
+
+def tests_of(checkout: Path) -> list[Path]:
+    """The files with tests that need no real server, and none of encoders."""
+    command = ["-q", "--collect-only", "--ignore", "tests/neural", "-p", "no:cacheprovider", "-m", REAL, "tests"]
+    said = subprocess.run([sys.executable, "-m", "pytest", *command], cwd=checkout, capture_output=True, text=True)
+    return [checkout / name for name in sorted(set(re.findall(r"^(tests/.+?\.py)::", said.stdout, re.MULTILINE)))]
+
+
+def load_libraries(checkout: Path) -> None:
+    """Import what the package and its tests import of others, so that no test's time is that of an import."""
+    paths = [*(checkout / PACKAGE).rglob("*.py"), *(checkout / "tests").rglob("*.py")]
+    ours = {
+        "annot",
+        *(path.stem for path in [*paths, *(checkout / "docs").glob("*.py"), *(checkout / "benchmarks").glob("*.py")]),
+    }
+    names = {name for path in paths if "neural" not in path.parts for name in imports(path)}
+    warnings.simplefilter("ignore")
+    for name in sorted(names):
+        module, _, member = name.rpartition(".")
+        if not {name.partition(".")[0]} & {*ours, *NEVER_LOADED}:
+            with contextlib.suppress(ImportError):
+                getattr(importlib.import_module(module or member), member, None)  # some load their members when asked
+    assert not [name for name in sys.modules if name.partition(".")[0] in ("annot", "conftest")], "our modules change"
 
 
 def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, float]:
     """What the tests said of the fault, file by file until one fails, and after how many seconds."""
     begun = time.monotonic()
-    for test in tests:
-        child = os.fork()
-        if child == 0:
-            _test(checkout, test)
-        while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
-            if time.monotonic() - begun > limit:
-                os.killpg(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return "not found within the limit", limit
-            time.sleep(0.01)
-        code = os.waitstatus_to_exitcode(done[1])
-        if code not in (PASSED, NOTHING_SELECTED):
-            failed = code in (FAILED, NOT_IMPORTED)
-            return ("found" if failed else f"the tests ended with {code}"), time.monotonic() - begun
-    return "lived", time.monotonic() - begun
+    child = os.fork()
+    if child == 0:
+        _test_all(checkout, tests)
+    while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() - begun > limit:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "not found within the limit", limit
+        time.sleep(0.01)
+    seconds, code = time.monotonic() - begun, os.waitstatus_to_exitcode(done[1])
+    if code == PASSED:
+        return "lived", seconds
+    return ("found" if code in (FAILED, NOT_IMPORTED) else f"the tests ended with {code}"), seconds
 
 
-def _test(checkout: Path, test: Path) -> None:
-    """Run one file of tests in this process, silently, and end the process with pytest's exit code."""
+def _test_all(checkout: Path, tests: list[Path]) -> None:
+    """Run files of tests, silently and each in a process of its own; end with the exit code of the first that fails.
+
+    Our modules that a file imports are imported here first, once for all files.
+    """
     os.setsid()
     sink = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(sink, stream)
     os.chdir(checkout)
-    import pytest
+    for test in tests:
+        for name in sorted(name for name in imports(test) if name.startswith("annot.")):
+            with contextlib.suppress(Exception):  # the test itself will fail, or name is no module
+                importlib.import_module(name)
+        child = os.fork()
+        if child == 0:
+            import pytest
 
-    code = 3
-    try:
-        code = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL, str(test)]))
-    finally:
-        os._exit(code)
+            code = 3
+            try:
+                chosen = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]
+                chosen += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already
+                code = int(pytest.main([*chosen, str(test)]))
+            finally:
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code not in (PASSED, NOTHING_SELECTED):
+            os._exit(code if code > 0 else 128 - code)
+    os._exit(PASSED)
 
 
 def main() -> None:
@@ -224,8 +267,8 @@ def main() -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ.setdefault("ANNOT_SHARED", str((CHECKOUT / ".." / "shared").resolve()))
         sys.dont_write_bytecode = True
-        for name in ("pytest", *HEAVY):
-            __import__(name)
+        sys.path.insert(0, str(scratch / "tests"))
+        load_libraries(scratch)
         reach = distances(scratch)
         living: list[str] = []
         for fault in drawn(scratch, seed=given.seed, number=given.faults, only=given.only):

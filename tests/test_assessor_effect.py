@@ -493,7 +493,7 @@ def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.1, 3.0], seed=9)
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
     found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
-    assert found.notes == ("r0: ranks no document for q01, q02; the score there is 0",)
+    assert found.notes == ("r0: ranks no documents for q01, q02, so its score there is 0",)
     expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 

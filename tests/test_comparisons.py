@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from annot.measuring.evaluation import comparisons
@@ -98,6 +100,23 @@ def test_the_detectable_difference_is_found_as_often_as_stated() -> None:
         (one,), _ = compared({"a": lead + rng.normal(0, 0.1, (30, 1)), "b": rng.normal(0, 0.1, (30, 1))})
         found += one.holds and one.run_a == "a"
     assert found / 100 == pytest.approx(POWER, abs=0.12)
+
+
+def test_the_detectable_difference_grows_with_the_number_of_pairs() -> None:
+    """As that of Tukey's test of all pairs, which is right for runs of equal noise, and not as that of one pair."""
+    rng = np.random.default_rng(11)
+    noise = {f"run{at}": rng.normal(0, 0.1, (60, 1)) for at in range(6)}
+    pairs = [np.std(one - other, ddof=1) for one, other in itertools.combinations(noise.values(), 2)]
+    error = np.median(pairs) / np.sqrt(60)
+
+    def detectable(critical: float) -> float:
+        return error * optimize.brentq(lambda shift: stats.nct.sf(critical, 59, shift) - POWER, 0, 12)
+
+    _, verdict = compared(noise)
+    assert verdict.detectable == pytest.approx(
+        detectable(stats.studentized_range.ppf(0.95, 6, 59) / np.sqrt(2)), rel=0.06
+    )
+    assert verdict.detectable > 1.2 * detectable(stats.t.ppf(0.975, 59))
 
 
 def test_each_pair_is_told_from_its_better_run_with_interval_and_corrected_p() -> None:

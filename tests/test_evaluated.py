@@ -65,7 +65,7 @@ def test_what_was_trained_on_what_it_is_tested_on_is_measured_and_compared_with_
     (table,) = compared(found)
     assert [row[0] for row in table.rows] == [
         *("good (a)", "poor (b): not better than chance"),
-        *("leaky: trained on what it is tested on", CHANCE),
+        *("leaky: trained on its test queries", CHANCE),
     ]
     (note,) = set(found.notes) - set(honest.notes)
     assert note == "leaky: is not compared, because it was trained on its test queries"

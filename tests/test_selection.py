@@ -269,7 +269,7 @@ def test_every_fault_is_told_with_its_line_and_the_near_name() -> None:
         "sheet.csv:6: year: found 'MCM', expected a year such as 1999, or nothing",
         "sheet.csv:6: period: found 'nineties', expected two years such as 1994-1999",
         "sheet.csv:7: found a type and no rating, expected both or neither",
-        "sheet.csv:7: period: found 1994-1999, expected one that holds the year 2001",
+        "sheet.csv:7: period: found 1994-1999, expected one that contains 2001",
         "sheet.csv:7: paper 'p1' is on line 2 already",
         "sheet.csv:8: found a rating and no type, expected both or neither",
         "sheet.csv:9: paper_id is empty",

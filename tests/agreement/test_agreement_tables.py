@@ -245,7 +245,7 @@ def test_table_becomes_json_without_nan() -> None:
 
 
 def test_nan_never_becomes_json() -> None:
-    with pytest.raises(ValueError, match="must be Undefined"):
+    with pytest.raises(ValueError, match="use Undefined"):
         to_json({"kappa": math.nan})
 
 

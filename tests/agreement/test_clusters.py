@@ -56,7 +56,7 @@ def test_strata_are_averaged_after_their_own_means() -> None:
     assert low < sums.sum(axis=0) @ [1 / 5, 1 / 2] / 2 < high
     alone = np.eye(2)[[0, 0, 0, 0, 0, 0, 1]]
     assert ratio_interval(alone * 0.3, alone, level=0.95, unit="query paper") == Undefined(
-        "it has no value without one of the query papers"
+        "without one of the query papers, it has no value"
     )
 
 

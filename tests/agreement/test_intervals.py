@@ -80,7 +80,7 @@ def test_few_or_equal_queries_have_no_interval_and_say_why() -> None:
     )
     assert median_interval(five, level=0.95) == Undefined("5 queries: an interval over queries needs 6")
     assert isinstance(median_interval(five, level=0.9), Interval)
-    same = Undefined("it is the same whichever query is left out, which says nothing about other queries")
+    same = Undefined("leaving out any query does not change it, so how it varies over queries is not known")
     equal = np.full(12, 0.3)
     assert mean_interval(equal, level=0.95, least=0, most=1) == median_interval(equal, level=0.95) == same
 
@@ -88,7 +88,7 @@ def test_few_or_equal_queries_have_no_interval_and_say_why() -> None:
 def test_where_a_query_makes_all_the_difference_there_is_no_interval() -> None:
     without = np.linspace(0.4, 0.6, 12)
     gap = np.where(np.arange(12) == 3, np.nan, without)
-    assert jackknife_interval(0.5, gap, level=0.95) == Undefined("it has no value without one of the queries")
+    assert jackknife_interval(0.5, gap, level=0.95) == Undefined("without one of the queries, it has no value")
     assert jackknife_interval(1.0, without, level=0.95, least=0, most=1) == Undefined(
         "it is 1 or 0, on all queries or without one of them"
     )

@@ -72,7 +72,7 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
         above.write_text(json.dumps(chained), encoding="utf-8")
     said = {
         "a pool": "differs from the pool in the database",
-        "a ranking": "the rankings in pools/rankings/ did not give this pool",
+        "a ranking": "this pool does not follow from the rankings in pools/rankings/",
         "a pool that is gone": "missing, but the database has this pool",
     }[changed]
     verified = annot("check", "files", "--json", folder=folder)

@@ -36,9 +36,9 @@ def test_a_run_that_learned_from_the_grades_is_measured_and_wins_nothing(study: 
     lines = [line for line in found.data["lines"] if line["demonstration"] and line["convention"] == "csfcube"]
     shown = {line["run"]: line["values"]["NDCG%20"] for line in lines}
     assert shown == {"best": 1.0}
-    assert "best: trained on what it is tested on" in annot_done("evaluate", folder=folder).stdout
+    assert "best: trained on its test queries" in annot_done("evaluate", folder=folder).stdout
     named = pd.read_csv(StringIO(annot_done("evaluate", "--csv", folder=folder).stdout))["run"]
-    assert {name for name in named if name.startswith("best")} == {"best: trained on what it is tested on"}
+    assert {name for name in named if name.startswith("best")} == {"best: trained on its test queries"}
     refused = annot("evaluate", "best", "fabs_bm25", "--out", "it", folder=folder)
     assert (refused.exit_code, "at least 2 runs" in refused.message()) == (2, True)
     assert "best" not in {run["run"] for run in annot_done("reusability", "--json", folder=folder).data["runs"]}

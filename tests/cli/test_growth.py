@@ -139,7 +139,7 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
     before = snapshot(folder)
     refused = annot("pool", "--per-method", 2, folder=folder)
     assert refused.exit_code == 2
-    assert "4 pair(s) would leave the pool, but they have 8 task(s) sent to people" in refused.stderr
+    assert "4 pairs would leave the pool, with 8 pushed tasks" in refused.stderr
     assert "annot pool` without options" in refused.stderr
     assert not difference(before, snapshot(folder))
 
@@ -187,7 +187,7 @@ def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend
     broken = annot("check", "plan", "--json", folder=folder)
     assert broken.exit_code == 1
     assert any("1 assessor (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
-    assert any("a1: positions are not 1 to" in fault for fault in broken.data["plan"]["faults"])
+    assert any("a1: the positions should run from 1 to" in fault for fault in broken.data["plan"]["faults"])
     assert any("the plan in the database has the hash" in fault for fault in broken.data["plan"]["faults"])
 
 

@@ -75,7 +75,7 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
         assert f"- {pair.first} and {pair.second} ({pair.agreement.n_pairs} pairs): Spearman's rho " in told
     assert "hidden among the pairs of 1 assessor who" in told
     assert f"0.71 [0.50, 0.80] ({one.agreement.n_pairs} pairs)." in told
-    assert f"Median seconds a pair: abstracts {report.views[0].seconds.value:.0f}" in told
+    assert f"Median seconds per pair: abstracts {report.views[0].seconds.value:.0f}" in told
     assert f"({report.views[0].timed} pairs)" in told
     assert not re.search(r"\ba9\b|\bj1\b", told)
     # The qrels, the agreement and what is counted of judgements are what they were.

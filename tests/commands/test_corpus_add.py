@@ -240,7 +240,7 @@ def test_a_compressed_file_that_is_not_whole_is_refused_by_name(
     before = sorted(ws.root.rglob("*"))
     with pytest.raises(InputError, match=r"papers\.gz: cannot be decompressed") as caught:
         corpus.add(ws, [path], form=form, dry_run=False, advance=lambda done, total: None)
-    assert "fetch it once more" in str(caught.value.hint)
+    assert "download it again" in str(caught.value.hint)
     assert sorted(ws.root.rglob("*")) == before
 
 

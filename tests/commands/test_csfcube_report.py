@@ -71,7 +71,7 @@ def test_the_first_screen_alone_answers(whole: str) -> None:
     assert "only one run has been measured" in first
     # The best system, and how certain that is.
     assert "**specter, the only run here.**" in first
-    assert re.search(r"specter reaches NDCG%20 52% .*random order would reach 24\.\d%, which is clearly less", first)
+    assert re.search(r"specter reaches 52% in NDCG%20 .*random order would reach 24\.\d%, which is clearly less", first)
     assert "Add a second run" in first
 
 
@@ -316,7 +316,7 @@ def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports
 
 
 def test_where_one_run_is_all_there_is_the_report_says_why_it_ranks_none(whole: str) -> None:
-    assert "exports/runs holds 1 run and at least 2 are needed" in whole[whole.index("## Effect of the assessor") :]
+    assert "exports/runs has 1 run, and at least 2 are needed" in whole[whole.index("## Effect of the assessor") :]
 
 
 def test_pools_and_runs_are_told_in_words(page: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.demo import packaged
+from annot.judging import guideline_faults
 from annot.study.guideline_pages import __file__ as packaged_guidelines
 from annot.study.workspace import Workspace
 
@@ -44,7 +45,7 @@ def test_the_packaged_pages_fit_a_study_of_the_packaged_corpus(with_corpus: Work
 def test_in_a_study_of_other_papers_the_packaged_examples_are_told_and_no_finding(ws: Workspace, annot: Run) -> None:
     checked = annot("check", "guidelines")
     assert checked.exit_code == 0, checked.stderr
-    assert "quote its demonstration, which is not in this corpus" in checked.stdout
+    assert "quote the sample corpus that comes with annot" in checked.stdout
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_a_page_that_does_not_fit_is_a_finding(
     checked = annot("check", "guidelines")
     assert checked.exit_code == 1
     assert f"guidelines/{finding}" in checked.stdout or finding in checked.stdout
-    assert "1 place(s) in the guidelines do not fit" in checked.stderr
+    assert "1 place in the guidelines does not fit" in checked.stderr
 
 
 def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Workspace, annot: Run) -> None:
@@ -84,6 +85,22 @@ def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Works
     ):
         assert finding in checked.stdout
     assert "'method', which the study does not have" not in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_found"),
+    [("The result of a study counts.", False), ("The facet result is described below.", True)],
+)
+def test_a_word_is_the_name_of_a_facet_only_in_a_sentence_on_facets(
+    ws: Workspace, sentence: str, is_found: bool
+) -> None:
+    facets = {name: labels for name, labels in ws.settings.facets.items() if name != "result"}
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    (ws.root / "guidelines" / "general.md").write_text(
+        f"# General\n\nThe facets are {' and '.join(facets)}. {sentence}\n", encoding="utf-8"
+    )
+    found = guideline_faults.check(ws.replaced(facets=facets)).findings
+    assert any("mentions a facet 'result'" in fault for fault in found) is is_found
 
 
 def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, annot: Run) -> None:

@@ -170,7 +170,7 @@ def test_an_order_of_judging_comes_from_the_times(ws: Workspace, annot: Run, tmp
         ({0: "p1"}, (), "query 'p1' does not end in a facet of annot.toml (-background, -method, -result)"),
         ({3: 4}, (), "grade '4', expected 0 to 3"),
         ({}, ("--facet", "methods"), "unknown facet 'methods': did you mean 'method'?"),
-        ({}, ("--adjudicator", "Nobody"), "1 name(s) given with --adjudicator are not in any row"),
+        ({}, ("--adjudicator", "Nobody"), "1 name given with --adjudicator not found in any row"),
         ({}, ("--grade-column", "grades"), "no column for the grade; did you mean 'grade'?"),
         (
             {1: "d99", 2: "Ivo Judge"},

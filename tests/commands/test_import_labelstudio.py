@@ -137,11 +137,11 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
     )
     assert refused.exit_code == 2
     for fault in (
-        "theirs.json: task 11: annotation 1: 'Maybe' is no grade from 0 to 3; say which with --grade",
+        "theirs.json: task 11: annotation 1: 'Maybe' is not a grade from 0 to 3; say which with --grade",
         "theirs.json: task 12: annotation 2: 2 values of 'rel', expected one",
         "theirs.json: task 13: annotation 3: does not say who made it",
         "theirs.json: task 14: no 'topic' in the data of the task; did you mean 'topics'?",
-        "theirs.json: task 15: annotation 5: created_at 'yesterday', expected a moment",
+        "theirs.json: task 15: annotation 5: created_at 'yesterday', expected a date and time",
         "theirs.json: task 16: paper 'two words', expected an id without white space",
         "theirs.json: task 17: no list of annotations",
         "theirs.json: entry 8: no data, expected a task of Label Studio",

@@ -104,7 +104,7 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     build(ws, judged=20)
     server.accounts["bob@example.org"] = 2
     before = letters(annot, "--until", "2031-05-01")["a1"]
-    assert "40 pairs, of which 20 are left; this takes about 10 minutes." in before
+    assert "40 pairs (20 left); this takes about 10 minutes." in before
     assert "Please finish by 1 May 2031." in before
     assert "A later letter has the link" in before
     assert '"40 of 40, the last for now"' in before

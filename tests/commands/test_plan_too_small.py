@@ -17,10 +17,10 @@ def planned(ws: Workspace, **shares: float) -> tuple[str, ...]:
 def test_a_small_plan_says_what_it_cannot_show_and_how_many_papers_would(ws: Workspace) -> None:
     small_study.build(ws, judged=0)
     assert planned(ws) == (
-        "the study is too small to show that an assessor is stricter or more lenient than the others: each needs at "
-        "least 10 query papers together with others, and has 4",
-        "the study is too small for some intervals of agreement: those of medians need 6 query papers of a facet, "
-        "those of means 4, and method has 4",
+        "the study is too small to show that an assessor is stricter or more lenient than the others: each "
+        "person needs at least 10 query papers shared with others and has 4",
+        "the study is too small for some intervals of agreement: each facet needs 6 query papers for "
+        "medians and 4 for means, but method has 4",
     )
 
 

@@ -199,7 +199,7 @@ def test_a_near_duplicate_of_the_query_or_of_the_pool_is_not_added(pooled: Works
         ("p5", ["twin5"], "twin5: is the query paper, or has its title"),
         ("p5", ["p5"], "p5: is the query paper, or has its title"),
         ("p12", ["p15"], "p15: nearly the same text as twice15, in the pool"),
-        ("p5", [COPY, f"p{FAR}"], f"p{FAR}: nearly the same text as {COPY}, named here, too"),
+        ("p5", [COPY, f"p{FAR}"], f"p{FAR}: nearly the same text as {COPY}, which is also named here"),
         ("p5", ["nowhere"], "nowhere: not in the corpus"),
     ):
         for dry_run in ([], ["--dry-run"]):

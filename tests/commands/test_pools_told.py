@@ -104,7 +104,7 @@ def test_both_pages_name_the_files_of_citations(ws: Workspace, annot: Callable[.
     done("import", "--as", "citations", str(ws.root / "sent" / "edges_of_s2.csv"), by=annot)
     drawn(ws, annot)
     first = f"`edges_of_s2.csv` (2 citations by papers of the corpus, SHA-256 {hashes[0]}…)"
-    begin = "More citations than those that came with the papers were added from"
+    begin = "Further citations, besides those that came with the papers, were added from"
     for text in pages(ws, annot).values():
         assert f"{begin} {first}." in text
         assert "nearly the same" not in text

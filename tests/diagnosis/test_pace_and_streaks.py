@@ -86,7 +86,7 @@ def test_too_fast_is_measured_by_all_assessors_not_by_the_hasty_one() -> None:
     assert [one.too_fast.count for one in rest] == [0, 0]
     assert (found.too_fast.count, found.too_fast.of) == (16, 20)
     assert found.fast[0].seconds == 2.0
-    assert found.rule == "faster than 8.0 s: the larger of 3 s and 0.2 of the assessors' median"
+    assert found.rule == "faster than 8.0 s (the larger of 3 s and 0.2 times the assessors' median)"
 
 
 def test_without_times_there_are_words() -> None:

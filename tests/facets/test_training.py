@@ -42,12 +42,12 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
         faults,
         (
             "not valid JSON",
-            "found [1, 2], expected one JSON object a line",
+            "found [1, 2], expected one JSON object per line",
             "no field 'sentences': found title, labels",
             "no field 'labels': found abstract",
             "abstract: found 'A.', expected a valid tuple",
             "abstract: found [], expected at least 1 item",
-            "found 1 label(s) for 2 sentence(s)",
+            "found 1 label for 2 sentences",
             "unknown label 'conclusion', expected one of background, objective, method, result, other; "
             "unknown label 'methods', did you mean 'method'?",
         ),

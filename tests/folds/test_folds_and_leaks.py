@@ -118,8 +118,8 @@ def test_every_planted_leak_is_refused_by_name() -> None:
     assert leaks.pairs == (("p3-result", "c1"),)
     with pytest.raises(LeakError) as caught:
         refuse_leaks(leaks, where="fold 1")
-    assert "p1: this query paper is in training and test" in caught.value.faults
-    assert "p3-result c1: this judged pair is in training and test" in caught.value.faults
+    assert "p1: this query paper is in both training and test" in caught.value.faults
+    assert "p3-result c1: this judged pair is in both training and test" in caught.value.faults
 
 
 def test_near_copies_are_every_two_texts_that_are_nearly_the_same() -> None:

@@ -177,7 +177,7 @@ def test_what_the_format_cannot_say_is_told(demo: Material) -> None:
     unfit = replace(demo, judgements=(*demo.judgements, third))
     expected = (
         f"query {query.query_id}: grade 4, expected 0 to 3",
-        f"query {query.query_id}: 3 assessor(s), expected two per query",
+        f"query {query.query_id}: 3 assessors, expected two per query",
         f"query {query.query_id}: assessor 'x9', expected a name that begins with 'a'",
     )
     assert misfits(unfit) == expected

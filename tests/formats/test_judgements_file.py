@@ -157,7 +157,7 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
         ("", "j.csv: found an empty file, expected judgements"),
         ("query,document,assessor,grade\n", "j.csv: found no judgement below the line "),
         ('{"query": "q-method"\n', "j.csv:1: not valid JSON: "),
-        ('[{"query": "q-method"}]', "j.csv: found a JSON array, expected one object a line"),
+        ('[{"query": "q-method"}]', "j.csv: found a JSON array, expected one object per line"),
         ("query,document,grade\nq,d,1\n", "j.csv: no column for the assessor; expected one named assessor or "),
         ("query,document,asessor,grade\nq,d,A,1\n", "j.csv: no column for the assessor; did you mean 'asessor'?"),
         ("query,document,assessor,grade,grade\nq,d,A,1,2\n", "j.csv:1: column 'grade' occurs 2 times"),

@@ -129,7 +129,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
     assert caught.value.faults == (
         "corpus.jsonl:17: not valid JSON: Expecting value at column 30",
         "corpus.jsonl:18: unknown sentence label 'resutl': did you mean 'result'?",
-        'corpus.jsonl:19: found ["p19"], expected one JSON object a line',
+        'corpus.jsonl:19: found ["p19"], expected one JSON object per line',
         "corpus.jsonl:20: no field 'paper_id': found title, abstrct",
         "corpus.jsonl:20: no field 'abstract': did you mean 'abstrct'?",
         "corpus.jsonl:21: paper_id: found 'a b', expected an id without white space",
@@ -170,7 +170,7 @@ def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=True))
     assert caught.value.faults == (
-        "corpus.jsonl: found no line, or only blank ones, expected one paper a line (JSON Lines)",
+        "corpus.jsonl: found no line, or only blank ones, expected one paper per line (JSON Lines)",
     )
 
 

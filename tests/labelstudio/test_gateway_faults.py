@@ -391,7 +391,7 @@ def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: Studi
     assert gateway.find_project("m") == gateway.project(second)
     assert len(fake.projects) == 3
     gateway.send_tasks(first, TASKS[:1])
-    with pytest.raises(StudioError, match=f"projects {first}, {second} carry the same marker"):
+    with pytest.raises(StudioError, match=f"projects {first}, {second} have the same marker"):
         gateway.find_project("m")
 
 

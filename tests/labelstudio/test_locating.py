@@ -94,7 +94,7 @@ def test_without_its_time_on_record_a_project_is_known_by_its_tasks(fake: Studio
 
 def test_a_marked_project_with_a_strangers_tasks_is_left_alone(fake: StudioInMemory, gateway: Gateway) -> None:
     gateway.send_tasks(make(gateway, MARKER), [task("q/d1"), task("theirs")])
-    with pytest.raises(StudioError, match=r"carries this collection's name and 1 task"):
+    with pytest.raises(StudioError, match=r"has this collection's name, but 1 task"):
         located(gateway, known(None))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from annot.base.names import counted
 from annot.base.records import Asked
-from annot.base.templating import counted
 from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.findings import Audited, AuditFinding, fast_answers, of_fast, of_project
 from annot.labelstudio.studio_records import PulledTask

@@ -107,7 +107,7 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
         ([("q1", "d1", "a1")], ["ratings: row 0: 3 values, expected 4 (query, document, assessor, grade)"]),
         ([[1, 2], [3]], ["ratings: row 1: 1 values, expected 2 as in the first row"]),
         ([1, 2], [f"ratings: row {at}: found int, expected a row of values" for at in (0, 1)]),
-        (np.zeros(3), ["ratings: an array of 1 dimension(s), expected items x assessors"]),
+        (np.zeros(3), ["ratings: an array of 1 dimension, expected items x assessors"]),
         (3, ["ratings: found int, expected a DataFrame, an array or rows"]),
         (
             pd.DataFrame([[1, 2], [0, 5.5]], index=["x", "x"], columns=["a1", "a2"]),

@@ -311,10 +311,10 @@ def test_an_encoder_and_an_import_never_write_over_each_other(folder: Path) -> N
     before = bytes_of(folder, "specter")
     refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     assert refused.exit_code == 2
-    assert "holds vectors that were not encoded here; they would be lost" in refused.message()
+    assert "contains vectors that were not encoded here; they would be lost" in refused.message()
     assert bytes_of(folder, "specter") == before
     shutil.rmtree(folder / "corpus/vectors/specter")
     annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     refused = annot("vectors", "add", "specter", *typed, folder=folder)
     assert refused.exit_code == 2
-    assert "holds vectors that an encoder made; they would be lost" in refused.message()
+    assert "contains vectors that an encoder made; they would be lost" in refused.message()

@@ -138,7 +138,7 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     evaluated = annot_done("evaluate", "--json", folder=study).data
     assert "scisearch-leaky" in {line["run"] for line in evaluated["lines"] if line["demonstration"]}
     assert "scisearch-leaky" not in json.dumps(evaluated["comparison"])
-    assert "scisearch-leaky: trained on what it is tested on" in annot_done("evaluate", folder=study).stdout
+    assert "scisearch-leaky: trained on its test queries" in annot_done("evaluate", folder=study).stdout
     assert "scisearch-leaky" not in annot_done("assessor-effect", folder=study).stdout
     assert "at least 2 runs" in annot("evaluate", "lsa", "scisearch-leaky", "--out", "it", folder=study).message()
     # Without training it ranks as the system `lsa` does, by the cosine of the same vectors.

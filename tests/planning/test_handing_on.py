@@ -182,9 +182,12 @@ SOUND = (
         ),
         (
             (*SOUND[:3], replace(SOUND[3], position=5), SOUND[4]),
-            "a2: positions are not 1 to 2: 2 is missing or used twice",
+            "a2: the positions should run from 1 to 2, but 2 is missing or used twice",
         ),
-        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or used twice"),
+        (
+            (*SOUND[:4], replace(SOUND[4], position=2)),
+            "a1: the positions should run from 1 to 3, but 3 is missing or used twice",
+        ),
         (
             (*SOUND[:4], replace(SOUND[4], assessor="a3", position=1)),
             "q0 d0: a hidden repeat for a3, who does not judge the pair",
@@ -202,7 +205,7 @@ def test_every_fault_is_found(plan: Plan, said: str) -> None:
 
 def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
     assert faults(SOUND, [2], left="a1", answered={("a1", Asked("q0", "d0"))}) == [
-        "a1: has left, with 2 unanswered pairs; hand on with `annot assessor leave a1`"
+        "a1: has left, with 2 unanswered pairs; reassign them with `annot assessor leave a1`"
     ]
     settling = {("q0", "d0"): {"a2", "j1"}}
     for may_assess, found in ((False, ("q0 d0: a2 both judges and settles it",)), (True, ())):

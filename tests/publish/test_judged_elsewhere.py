@@ -74,7 +74,7 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
     assert (
-        "1 is open. Of the pairs settled without an adjudicator, 1 had only one assessor, whose grade is final." in page
+        "1 is open. 1 of the pairs settled without an adjudicator had only one assessor, whose grade is final." in page
     )
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
@@ -176,7 +176,7 @@ def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Ru
     papers(annot, study)
     ran = annot("release", study.parent / "release")
     assert ran.exit_code == 1
-    assert ran.stderr.count("no sentence belongs to its facet; label the corpus, or release --ids-only") == 4
+    assert ran.stderr.count("no sentence of its facet; label the corpus, or release with --ids-only") == 4
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--draft").exit_code == 0
     assert not (study.parent / "release" / "beir" / "corpus.jsonl").exists()

@@ -88,7 +88,7 @@ def test_batches_do_not_show(papers: list[Paper]) -> None:
 def test_an_id_that_comes_twice_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         corpus_of([Paper("p", "a", ()), Paper("q", "b", ()), Paper("p", "c", ())], shard=2)
-    assert caught.value.faults == ("p: more than one paper",)
+    assert caught.value.faults == ("p: more than one paper has this id",)
 
 
 def test_counts_are_the_tokens_of_each_document(papers: list[Paper], corpus: Corpus) -> None:

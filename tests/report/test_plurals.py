@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from annot.base.names import counted
 from annot.base.stats.values import Undefined
-from annot.base.templating import counted
 from annot.publishing.report.sections.runs import of_lines
 from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences

@@ -153,7 +153,7 @@ def test_twins_before_the_id_was_noted_down_stop_the_push_if_both_hold_tasks(pla
     with open_store(planned.ws.database_url) as store, store.begin() as session:
         (known, _) = projects.read_projects(session, round="judge")
         projects.set_remote_project(session, known.project, None)
-    with pytest.raises(StudioError, match=f"projects {project}, {twin} carry the same marker"):
+    with pytest.raises(StudioError, match=f"projects {project}, {twin} have the same marker"):
         planned.push()
 
 

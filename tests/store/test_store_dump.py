@@ -151,7 +151,7 @@ def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
     with open_store(url, create=False) as store, store.read() as session:
         found = list(unsound_revisions(session.connection()))
     assert found == [
-        "judgement 1 (p1-method d1, revision 1): its content is not what was recorded",
+        "judgement 1 (p1-method d1, revision 1): its content has changed since it was recorded",
         "judgement 3 (p1-method d1, revision 1): the row before it is not the one that it was recorded behind, or it "
         "was changed",
         "judgement 4 (p1-method d2, revision 2): expected revision 1",

@@ -57,7 +57,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert gold_pairs.make(ws.replaced("training", per_facet=5), None, dry_run=False).added == 2
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("the assessors agreed", "both name the same sensor"), encoding="utf-8")
-    with pytest.raises(InputError, match="changed, but not read again"):
+    with pytest.raises(InputError, match="changed since it was last read"):
         gold_pairs.make(ws, None, dry_run=False)
     gold_pairs.make(ws, path, dry_run=False)
     with open_store(ws.database_url) as store, store.read() as session:

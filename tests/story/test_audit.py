@@ -207,7 +207,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "    to do: these answers do not count; ask, then delete them in Label Studio\n" in told
     (gone,) = [finding for finding in result.data["server"]["findings"] if finding["kind"] == "project gone"]
     answered = len(settled.planned()["a2"])
-    lost = f"{answered} answers on record went with it"
+    lost = f"it contained {answered} answers that are on record"
     assert gone["what"] == f"a2: their project is missing from the server (judging); {lost}"
     assert "free edition does not record who deleted it" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))

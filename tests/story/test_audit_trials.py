@@ -98,5 +98,5 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
         ],
     }
     http(study, "DELETE", f"/api/projects/{study.projects('train')['a3'][0]}/")
-    lost = f"{len(trained)} answers on record went with it"
+    lost = f"it contained {len(trained)} answers that are on record"
     assert found(study)["project gone"] == [f"a3: their project is missing from the server (training); {lost}"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from annot.base.templating import counted
+from annot.base.names import counted
 from command_line import Result, annot, annot_done
 from complete_study import (
     Complete,
@@ -111,7 +111,7 @@ EVENTS = [
     Event(edits_the_description, "adjudication"),
     Event(deletes_a_project, "judging", None, "its project was deleted", told="the project is missing from the server"),
     Event(deletes_the_adjudicators_project, "adjudication", None, "its project was deleted"),
-    Event(deletes_all_tasks, "judging", None, "its project holds no task", told="a1: 10 tasks missing from the server"),
+    Event(deletes_all_tasks, "judging", None, "its project has no tasks", told="a1: 10 tasks missing from the server"),
     Event(deletes_two_tasks, "judging", 2, "its task was deleted", told="a1: 2 tasks missing from the server"),
     Event(deletes_an_annotation_of_their_own, "judging", 1, "its annotation was deleted"),
     Event(cancels_an_annotation, "judging", 1, "skipped; last changed by another account, not by its author"),

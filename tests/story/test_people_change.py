@@ -101,7 +101,7 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     before = snapshot(folder)
     refused = annot("assessor", "leave", "a1", "--to", "a4", folder=folder)
     assert refused.exit_code == 2
-    assert "1 answer of a1 is not pulled yet" in refused.stderr
+    assert "1 answer of a1 not pulled yet" in refused.stderr
     assert "annot pull" in refused.stderr
     assert not difference(before, snapshot(folder))
     annot_done("pull", folder=folder)

@@ -161,7 +161,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     pairs = len(disputed.planned()["a1"])
     written = qrels.write(disputed.workspace, partial=False)
     assert (written.pairs, written.unjudgeable, written.open, written.incomplete) == (pairs - 2, 2, 0, 0)
-    assert written.notes == ("2 pairs without a grade left out: not even the adjudicator could judge them",)
+    assert written.notes == ("2 pairs left out, because not even the adjudicator could judge them",)
     ended = decided(disputed)[left]
     assert [ended[name] for name in ("grade", "origin", "adjudicator", "reason")] == [
         *(None, "nobody can judge", "j1", "outside my field")

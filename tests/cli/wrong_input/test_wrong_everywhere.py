@@ -68,11 +68,11 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "not a study": (remove("annot.toml"), (".: not a study (no annot.toml)", "annot init")),
     "an unknown key": (
         replace("annot.toml", "per_method =", "per_metod ="),
-        ("annot.toml: 1 fault(s)", "pool.per_metod: unknown key; did you mean 'per_method'?"),
+        ("annot.toml: 1 fault", "pool.per_metod: unknown key; did you mean 'per_method'?"),
     ),
     "two values that do not fit": (
         both(replace("annot.toml", "per_pair = 2", "per_pair = 0"), replace("annot.toml", '"drop"', '"droop"')),
-        ("annot.toml: 2 fault(s)", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
+        ("annot.toml: 2 faults", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
     ),
     "settings that are a number or a word": (
         both(
@@ -80,7 +80,7 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
             replace("annot.toml", "workers = 1", "workers = 0"),
         ),
         (
-            "2 fault(s)",
+            "2 faults",
             "word_vectors.epochs: expected a whole number of at least 1, or 'auto', found 'many'",
             "word_vectors.workers: expected a whole number of at least 1, or 'all', found 0",
         ),

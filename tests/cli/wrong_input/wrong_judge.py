@@ -79,7 +79,7 @@ WRONG: dict[str, Wrong] = {
     "push: no server of anybody": Wrong(
         "push",
         "",
-        ("4 servers to reach, and none could be", "no server is known for a1"),
+        ("none of 4 servers could be reached", "no server is known for a1"),
         "planned",
         isolated,
         exit_code=3,

@@ -223,7 +223,7 @@ WRONG: dict[str, Wrong] = {
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
     "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot push adjudication"), "judged"),
+    "errors: a pair is open": Wrong("errors", "", ("without a final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",

@@ -39,7 +39,7 @@ WRONG: dict[str, Wrong] = {
     "vectors add: no ids": Wrong(
         "vectors add",
         "mine theirs.npy --space s",
-        ("the ids of its rows are missing",),
+        ("its rows have no ids",),
         "labelled",
         write("theirs.npy", ""),
     ),

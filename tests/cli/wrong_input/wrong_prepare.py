@@ -46,17 +46,17 @@ WRONG: dict[str, Wrong] = {
     "corpus add: an empty file": Wrong(
         "corpus add",
         "papers.jsonl empty.jsonl",
-        ("empty.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
+        ("empty.jsonl: found no line, or only blank ones", "expected one paper per line", "nothing was kept"),
         spoil=write("empty.jsonl", b""),
     ),
     "corpus add: blank lines alone": Wrong(
         "corpus add",
         "blank.jsonl",
-        ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
+        ("blank.jsonl: found no line, or only blank ones", "expected one paper per line", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
     "corpus add: a dataset that is none": Wrong(
-        "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
+        "corpus add", "cranfeld --format irds", ("cranfeld: not a dataset of ir_datasets", "did you mean 'cranfield'?")
     ),
     "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
     "import --as citations: a missing file": Wrong(
@@ -302,11 +302,11 @@ WRONG: dict[str, Wrong] = {
     "query remove: planned": Wrong(
         "query remove",
         "fic0407-background",
-        ("planned assignment(s)", "annot plan --withdraw --query fic0407-background"),
+        ("planned assignments", "annot plan --withdraw --query fic0407-background"),
         "planned",
     ),
     "query remove: judged": Wrong(
-        "query remove", "fic0407-background", ("judgement(s)", "judgements are never deleted"), "judged"
+        "query remove", "fic0407-background", ("judgement", "judgements are never deleted"), "judged"
     ),
     "query list: a query of a paper that is gone": Wrong(
         "query list",

@@ -26,7 +26,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
-        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
+        "qrels", "", ("without a final grade", "in dispute, not adjudicated", "--partial"), "judged"
     ),
     "qrels compare: no such file": Wrong(
         "qrels compare", "exports/qrels.txt b.txt", ("b.txt: no such file",), "measured"

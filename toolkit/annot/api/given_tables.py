@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annot.base.errors import Faults, InputError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.formats.judgements_file import NAMES
 from annot.formats.trec import QUERY_PAPERS_FILE, read_query_papers
 from annot.study.workspace import given_text
@@ -33,7 +33,7 @@ def as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFra
         return given
     if isinstance(given, np.ndarray):
         if given.ndim != 2:
-            raise InputError(f"{name}: an array of {given.ndim} dimension(s), expected items x assessors")
+            raise InputError(f"{name}: an array of {counted(given.ndim, 'dimension')}, expected items x assessors")
         return pd.DataFrame(given)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")

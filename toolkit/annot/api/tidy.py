@@ -272,7 +272,11 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     for draw in pooled["also"] if pooled is not None else data["had_by"]:
         yield {"step": "ranked", "by": draw["method"], **kept(draw, "rank", "score")}
     for assessor, position, occasion in data["given_to"]:
-        yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
+        yield {
+            "step": "given",
+            "by": assessor,
+            "note": f"pair {position} in their order" + ", a repeat" * (occasion > 1),
+        }
     for person, round_ in data["sent_to"]:
         yield {"step": "sent", "by": person, "note": round_}
     for said in data["said"]:

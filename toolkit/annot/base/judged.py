@@ -69,4 +69,4 @@ def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], lis
 
 def _refuse(faults: Collection[str]) -> None:
     if faults:
-        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
+        raise InputError("these judgements cannot be used", faults=faults)

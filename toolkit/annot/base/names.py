@@ -1,9 +1,10 @@
-"""Names that people type: found, or refused with the near one. Names of files after ids; moments."""
+"""Names that people type: found, or refused with the near one. Names of files after ids; moments; counts in words."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -38,7 +39,7 @@ def near(found: str, known: Iterable[str], *, others: str = "expected one of") -
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:
     """Raise InputError when `name` is not among `known`, with the near name or all of them."""
     if name not in known:
-        raise InputError(f"{what} {name!r}: not known; {near(name, known)}")
+        raise InputError(f"{what} {name!r}: not known; " + (near(name, known) if known else "there is none yet"))
 
 
 def known_query(known: Mapping[str, Query], name: str) -> Query:
@@ -76,3 +77,19 @@ def moment_given(text: str, *, option: str) -> datetime:
     if moment is None:
         raise InputError(f"{option} {text!r}: not a date, expected ISO 8601", hint="for example 2031-03-14")
     return moment
+
+
+def counted(n: int, name: str, plural: str = "") -> str:
+    """So many of something. In templates a filter and a function; `plural` where it is no plain one.
+
+    >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
+    ('1 query', '2,000 queries', '0 days', '2 batches')
+    """
+    if n != 1:
+        name = plural or (f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s")
+    return f"{n:,} {name}"
+
+
+def verb(n: int, one: str, many: str) -> str:
+    """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
+    return one if n == 1 else many

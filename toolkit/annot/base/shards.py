@@ -241,7 +241,7 @@ def _workers(client: Client, cluster: str) -> int:
 def _lost(cluster: str) -> AnnotError:
     return AnnotError(
         f"{cluster}: the connection to the Dask scheduler broke, so the command ended before its work was done",
-        hint="start the scheduler and its workers again, and run the same command again: it goes on; "
+        hint="start the scheduler and its workers again, then run the same command again: it continues; "
         "if the address has changed, correct `cluster` under [machine] in annot.toml, or give `--cluster`",
     )
 

@@ -20,6 +20,7 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from annot.base.errors import InputError
+from annot.base.names import counted, verb
 
 ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
@@ -48,22 +49,6 @@ def harmless(text: str) -> str:
     """
     text = _AIMED.sub(r"\1\\]", _IMAGE.sub(r"\1!\\[", text))
     return _TAG.sub("&lt;", text)
-
-
-def counted(n: int, name: str, plural: str = "") -> str:
-    """So many of something. In templates a filter and a function; `plural` where it is no plain one.
-
-    >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
-    ('1 query', '2,000 queries', '0 days', '2 batches')
-    """
-    if n != 1:
-        name = plural or (f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s")
-    return f"{n:,} {name}"
-
-
-def verb(n: int, one: str, many: str) -> str:
-    """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
-    return one if n == 1 else many
 
 
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:

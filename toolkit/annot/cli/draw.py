@@ -100,7 +100,7 @@ def pool_import(
     To draw with it, use `annot pool --method NAME` or add it to `methods` in annot.toml. All facets of a paper share
     one pool. If a paper has several topics in the run, each document gets its best rank.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.measuring.engine_runs import take_in
 
     imported = take_in(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.base.errors import AnnotError, InputError
+from annot.base.names import counted
 from annot.cli.commands import command, group, held, keep_backup
 from annot.cli.options import (
     AcceptDeletionsOption,
@@ -242,7 +243,7 @@ def train_gold(
     from annot.steps import training as step
 
     made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
-    notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
+    notes = [f"{counted(made.without_reason, 'gold pair')} without a reason"] if made.without_reason else []
     return Output(made, step.describe(made), notes)
 
 

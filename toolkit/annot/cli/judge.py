@@ -85,7 +85,7 @@ def plan_make(
     Gives each pair to as many assessors as `per_pair` in annot.toml says and balances the loads. An existing plan can
     only grow; after a push, only with --grow. `annot plan --withdraw` takes back pairs that were not sent.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import plan as step
 
     if withdraw:
@@ -304,7 +304,7 @@ def meeting(
     It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
     before it, without names. Pairs that an assessor will be asked about again are left out.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import meeting as step
 
     written = step.write(ws, since=since, out=out)

@@ -48,7 +48,8 @@ def evaluate(
         ),
     ] = None,
 ) -> Output:
-    """Print which run is best, whether that is certain, and which differences hold: a row per run, a column per facet.
+    """Print which run is best, whether that is certain, and which differences are significant:
+    a row per run, a column per facet.
 
     Measures are computed as in CSFCube's release and as in trec_eval; runs are compared as in CSFCube's release.
     Without runs, --convention or --measure, the figures are also written to exports/evaluation.json.
@@ -122,7 +123,7 @@ def errors(ws: "Workspace") -> Output:
     Run it again at any time: your entries in the columns kind and note stay. `annot report` counts the kinds, `annot
     browse` shows them.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import errors as step
 
     written = step.write(ws)

@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
 def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingError | None:
     """What ends a check that has printed its findings. noun, what: as in "paper" "without sentence labels"."""
-    from annot.base.templating import counted
+    from annot.base.names import counted
 
     return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
 

@@ -80,7 +80,7 @@ def facets_label(
 
     If the labels of the model differ from those of the study, lists the papers without labels and what you can do.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import facets as step
 
     if leave_out:
@@ -174,7 +174,7 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import query as step
 
     if file is not None:
@@ -197,7 +197,7 @@ def query_remove(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
 ) -> Output:
     """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import query as step
 
     removed = step.remove(ws, query, dry_run=dry_run)

@@ -98,7 +98,7 @@ def qrels(
 
     Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
-    from annot.base.templating import counted
+    from annot.base.names import counted
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial, allow_single=allow_single)

@@ -159,7 +159,7 @@ class Rejects:
             fault
             for name in names
             for fault in self._first[name]
-            or [f"{name}: found no line, or only blank ones, expected one {self._what} a line"]
+            or [f"{name}: found no line, or only blank ones, expected one {self._what} per line"]
         ]
         raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sqlmodel import Session
 
 from annot.base.errors import AnnotError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Paper
 from annot.store import facet_labels, papers
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
@@ -59,7 +60,7 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
     found = papers.find_papers(ws.corpus, wanted) if wanted else {}
     if absent := [paper_id for paper_id in wanted if paper_id not in found]:
         raise MissingInput(
-            f"{len(absent)} paper(s) are not in the corpus",
+            f"{counted(len(absent), 'paper')} not found in the corpus",
             faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
             hint="add them with `annot corpus add`",
         )

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from annot.base.errors import Faults
+from annot.base.names import counted
 from annot.base.records import Asked, Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
 from annot.corpus.facets.query_sentences import facet_sentences
@@ -61,7 +62,7 @@ def persons_of(
     # The numbers of accounts by size.
     names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
-        faults.add(f"{absent} name(s) given with --adjudicator are not in any row")
+        faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
     known = {person.account or person.assessor: person for person in everyone}
     known |= {person.assessor: person for person in everyone}
     taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}

@@ -162,7 +162,7 @@ class SimulatedAdjudicator:
         own = _grade(perceived, self.thresholds)
         given = sorted({grade for grade in grades if grade is not None})
         if not given:
-            return SimulatedAnswer(own, None, "Nobody could judge this pair; I could.", lead_time)
+            return SimulatedAnswer(own, None, "The assessors could not judge this pair, but I could.", lead_time)
         if own not in given:
             if rng.random() < self.over_rule_rate:
                 return SimulatedAnswer(own, None, str(rng.choice(_REMARKS["over_ruled"])), lead_time)

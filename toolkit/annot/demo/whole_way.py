@@ -82,7 +82,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     fresh: draw from rankings made just now instead of the frozen ones, which are the same on every machine.
     """
     ws = _workspace(folder)
-    tell("1/12 Label Studio: start a local server (the first time it is installed, which takes a minute or two)")
+    tell("1/12 Label Studio: start a local server (the first time, installing it takes a minute or two)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=lambda text: tell(f"     {text}"))
     tell("2/12 corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
@@ -90,7 +90,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
     share = f"; the packaged model agrees on {100 * labelled.agreement:.0f}%" if labelled.agreement else ""
-    tell(f"3/12 facets: the corpus carries the label of each sentence{share}")
+    tell(f"3/12 facets: the corpus has a label for each sentence{share}")
     chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
     for paper_id, facet in chosen:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
@@ -125,7 +125,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, round="adjudication", advance=_quietly)
-    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator in the same way")
+    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator")
     audited = audit.audit(ws, advance=_quietly)
     tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
@@ -204,8 +204,8 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> None:
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
         compared = (
-            f", from frozen rankings; rankings trained just now share {100 * min(trained):.0f}% or more of the first "
-            f"{CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+            f", drawn from the packaged rankings; newly trained ones share {100 * min(trained):.0f}% or more of the "
+            f"first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
         )
     tell(f"5/12 pools: {built.notes[0]}{compared}")
 

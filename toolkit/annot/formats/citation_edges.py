@@ -164,7 +164,7 @@ def _of_papers(piece: Piece) -> Iterator[Edges]:
                 citing = next((paper[name] for name in ("paper_id", "id", "_id") if paper.get(name) is not None), None)
                 cited = paper.get("citations") or paper.get("outbound_citations") or []
                 if citing is None or not isinstance(cited, list):
-                    fault = ("found no id, or citations that are no list",)
+                    fault = ("found no id, or citations that are not a list",)
                     broken.append((place - before, Broken("no citation", fault, json.dumps(record, default=str))))
                 else:
                     pairs += [(str(citing), str(one)) for one in cited]

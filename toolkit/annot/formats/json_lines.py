@@ -36,7 +36,7 @@ def read_objects(
         if isinstance(record, dict):
             yield number, record
         else:
-            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object a line", line=number)
+            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object per line", line=number)
 
 
 def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterator[tuple[int, M]]:

@@ -86,7 +86,7 @@ def read_judgements(
     text = decoded(data)
     rows: list[tuple[int, dict[str, Any]]]
     if text.lstrip().startswith("["):
-        faults.add("found a JSON array, expected one object a line")
+        faults.add("found a JSON array, expected one object per line")
         rows = []
     elif text.lstrip().startswith("{"):
         rows = list(read_objects(io.StringIO(text), faults, constants=True))

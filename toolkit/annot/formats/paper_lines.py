@@ -19,8 +19,8 @@ from pydantic import (
 )
 
 from annot.base.errors import Faults, InputError
+from annot.base.names import counted
 from annot.base.records import Paper
-from annot.base.templating import counted
 from annot.formats.cleaning import Cleaned
 from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
@@ -63,7 +63,7 @@ def read_papers(
             for fault in error.faults:
                 faults.add(fault, line=number)
     if number == 0 and not faults.found:
-        faults.add("found no line, or only blank ones, expected one paper a line (JSON Lines)")
+        faults.add("found no line, or only blank ones, expected one paper per line (JSON Lines)")
         faults.raise_if_any(hint="nothing was kept; is this the right file?")
     faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
 

@@ -230,10 +230,10 @@ def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -
     for line, cells in read_columns(data, faults, columns=PLACE_COLUMNS):
         paper_id, where = cells["paper_id"], cells["where"]
         if where and found.setdefault(paper_id, where) != where:
-            faults.add(f"paper {paper_id!r} has two places: {found[paper_id]} and {where}", line=line)
+            faults.add(f"paper {paper_id!r} has two addresses: {found[paper_id]} and {where}", line=line)
     if not faults.found:
         for paper_id in sorted(set(wanted or ()) - set(found)):
-            faults.add(f"paper {paper_id!r}: found no place of its full text")
+            faults.add(f"paper {paper_id!r}: found no address of its full text")
     faults.raise_if_any(hint="write a link (https://...) or the name of a file into the column `where` of each paper")
     return found if wanted is None else {paper_id: found[paper_id] for paper_id in wanted}
 

@@ -58,7 +58,7 @@ def read_export(
     if controls and keys.rating not in controls:
         faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
     if not found and not faults.found:
-        faults.add("found no annotation")
+        faults.add("found no annotations")
     faults.raise_if_any()
     return tuple(sorted(found, key=lambda one: (one.judged_at or "", one.line, len(one.annotation), one.annotation)))
 
@@ -120,7 +120,7 @@ def _judgement(
     if said and not cancelled:
         if (value := _plain(said[0])) not in grades:
             raise ValueError(
-                f"annotation {number}: {said[0]!r:.60} is no grade from 0 to {n - 1}; "
+                f"annotation {number}: {said[0]!r:.60} is not a grade from 0 to {n - 1}; "
                 'say which with --grade "VALUE=GRADE"'
             )
         grade = grades[value]
@@ -166,7 +166,7 @@ def _moment(value: Any, number: int) -> str | None:
     if value is None:
         return None
     if (moment := moment_of(str(value))) is None:
-        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a moment in ISO 8601")
+        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a date and time in ISO 8601")
     return moment.astimezone(UTC).isoformat()
 
 

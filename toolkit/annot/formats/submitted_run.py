@@ -118,7 +118,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
         place = int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else number
         ranked.setdefault(query_id, []).append((place, ScoredDoc(doc_id, value)))
     if len(tags) > 1:
-        faults.add(f"{len(tags)} tags ({', '.join(sorted(tags)[:3])}), expected one run a file")
+        faults.add(f"{len(tags)} tags ({', '.join(sorted(tags)[:3])}), expected one run per file")
     documents = {
         query_id: tuple(doc for _, doc in sorted(of, key=lambda one: one[0])) for query_id, of in ranked.items()
     }

@@ -44,7 +44,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         documents[doc_id] = value or 0.0
     if tag is None and not faults.found:
-        faults.add("found no line of a run")
+        faults.add("found no lines of a run")
     faults.raise_if_any()
     rankings = {
         query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
@@ -119,7 +119,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
     if not qrels and not faults.found:
-        faults.add("found no line of qrels")
+        faults.add("found no lines of qrels")
     faults.raise_if_any()
     return tuple(qrels.values())
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
-from annot.base.names import near
+from annot.base.names import counted, near
 from annot.formats.corpora.cutting import Piece, read_lines
 
 ROWS = 2_000
@@ -63,8 +63,10 @@ def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Row
     except (ValueError, EOFError) as error:
         raise InputError(f"{path}: not a .npy file: {error}") from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
-        found = f"{matrix.dtype} of {matrix.ndim} dimension(s)" if isinstance(matrix, np.ndarray) else "an archive"
-        raise InputError(f"{path}: found {found}, expected floating-point numbers of 2")
+        found = (
+            f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}" if isinstance(matrix, np.ndarray) else "an archive"
+        )
+        raise InputError(f"{path}: found {found}, expected floating-point numbers in 2")
     yield from _rows(path, len(matrix), ids, papers, tally, lambda start, end: np.asarray(matrix[start:end]))
 
 
@@ -85,7 +87,9 @@ def read_safetensors(
             part = file.get_slice(tensor or names[0])
             shape, kind = part.get_shape(), part.get_dtype()
             if len(shape) != 2 or kind not in ("F16", "F32", "F64"):
-                raise InputError(f"{path}: found {kind} of {len(shape)} dimension(s), expected F16, F32 or F64 of 2")
+                raise InputError(
+                    f"{path}: found {kind} in {counted(len(shape), 'dimension')}, expected F16, F32 or F64 in 2"
+                )
             yield from _rows(path, shape[0], ids, papers, tally, lambda start, end: np.asarray(part[start:end]))
     except SafetensorError as error:
         raise InputError(f"{path}: not a safetensors file: {error}") from None
@@ -184,7 +188,7 @@ class Spaces:
         tally.space = space
         if len(self._said) > 1:
             raise InputError(
-                "the files hold two spaces",
+                "the files contain vectors of two spaces",
                 faults=[f"{at}: {one}" for one, at in self._said.items()],
                 hint="import each of them separately",
             )

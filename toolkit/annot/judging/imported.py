@@ -11,9 +11,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Assignment, Judgement, Source
-from annot.base.templating import counted
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.plan_on_record import plan_sha256

@@ -100,7 +100,7 @@ class Rule(NamedTuple):
 
 
 LETTER = "a letter for {without_letter} that says where to begin"
-OLD = "is missing, or older than what it is made from"
+OLD = "is missing or out of date"
 WAY: tuple[Rule, ...] = (
     # The corpus, its labels, and the queries.
     Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its papers"),
@@ -108,7 +108,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: not f.queries and not f.sheet,
         "annot query sample",
-        "draws papers to choose queries from; annot query add is for papers you already know",
+        "draws papers to choose queries from; if you know them, use annot query add",
     ),
     Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
     # Pools, people, and the plan.
@@ -195,7 +195,7 @@ WAY: tuple[Rule, ...] = (
     # What follows from the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
-    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are missing, or older than the pools"),
+    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are missing or older than the pools"),
     Rule(lambda f: f.papers and f.pooled and not f.runs, "annot run", "no system has ranked the pools yet"),
     Rule(lambda f: f.runs and "evaluate" in f.old, "annot evaluate", f"exports/evaluation.json {OLD}"),
     Rule(lambda f: "report" in f.old, "annot report", f"exports/report.html {OLD}"),

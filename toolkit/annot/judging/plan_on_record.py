@@ -137,7 +137,7 @@ def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
     if recorded != reckoned:
         return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
     if not path.is_file():
-        return (f"{path}: not there; {again}",)
+        return (f"{path}: missing; {again}",)
     if sha256_of(path) != recorded:
         return (f"{path}: the hash is {sha256_of(path)[:12]}, expected {recorded[:12]}; {again}",)
     return ()

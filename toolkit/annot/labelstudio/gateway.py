@@ -87,8 +87,8 @@ class Gateway(Door):
         holding = [project for project in found if project.tasks]
         if len(holding) > 1:
             raise StudioError(
-                f"{self.url}: projects {', '.join(str(project.project_id) for project in holding)} carry the same "
-                f"marker {marker} and hold tasks, expected one",
+                f"{self.url}: projects {', '.join(str(project.project_id) for project in holding)} have the same "
+                f"marker {marker} and contain tasks, expected one",
                 hint="in Label Studio, delete all but one of them, and run the command again",
             )
         return next(iter((*holding, *found)), None)

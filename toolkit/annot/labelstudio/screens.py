@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.base.templating import counted, render
+from annot.base.names import counted
+from annot.base.templating import render
 from annot.labelstudio import controls
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import KEY, Payload

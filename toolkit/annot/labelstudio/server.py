@@ -284,7 +284,7 @@ def _wait_until_healthy(folder: Path) -> Server:
         raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
     if not server.healthy:
         raise StudioError(
-            f"the local Label Studio is not healthy after {START_SECONDS:.0f} s; the end of its log:\n"
+            f"the local Label Studio does not respond after {START_SECONDS:.0f} s; the end of its log:\n"
             f"{_log_tail(folder)}",
             hint="`annot studio down`, then `annot studio up`",
         )

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from annot.base.errors import LeakError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.formats.json_lines import in_words
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload, Prediction

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
+from annot.base.names import counted
 from annot.base.records import Paper, Query
-from annot.base.templating import counted
 
 DEVELOP, TEST = "dev", "test"
 
@@ -114,8 +114,10 @@ def find_leaks(
 
 def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     """Raise LeakError, with every fault, where a figure would be void."""
-    faults = [f"{paper_id}: this query paper is in training and test" for paper_id in leaks.query_papers]
-    faults += [f"{query_id} {doc_id}: this judged pair is in training and test" for query_id, doc_id in leaks.pairs]
+    faults = [f"{paper_id}: this query paper is in both training and test" for paper_id in leaks.query_papers]
+    faults += [
+        f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
+    ]
     faults += [
         f"{one} and {two}: {100 * share:.0f}% of the text is the same" for one, two, share in leaks.near_duplicates
     ]

@@ -158,7 +158,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
 
 def _order(panel: Panel, *, elsewhere: bool) -> str:
     if panel.by_clock.all():
-        return "the order of the clock"
+        return "the order of time"
     of_some = " for assessors whose judgements do not all have a time" if panel.by_clock.any() else ""
     if elsewhere:
         return f"the order of the imported file{of_some}, which need not be the order of judging"

@@ -89,7 +89,7 @@ def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
     for facet, versions in read_guidelines(session).items():
         for sent in versions:
             if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
-                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text is another one"
+                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text has changed"
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))

@@ -131,7 +131,7 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
             if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
                 yield (
                     paper_id,
-                    f"{paper_id}: the rankings in pools/rankings/ did not give this pool",
+                    f"{paper_id}: this pool does not follow from the rankings in pools/rankings/",
                 )
 
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import known_query, moment_now
+from annot.base.names import counted, known_query, moment_now
 from annot.base.records import CITED, MANUAL, Pool, Query
-from annot.base.templating import counted
 from annot.formats.trec import rankings_sha256
 from annot.pools.drawn_pools import write_pools
 from annot.pools.frozen_rankings import Rankings, lines_of

@@ -140,8 +140,8 @@ def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
     distinct = ids.unique()
     if len(distinct) < len(ids):
         doubled = [entry["values"] for entry in ids.value_counts().to_pylist() if entry["counts"] > 1]
-        faults = [f"{name}: more than one paper" for name in doubled]
-        raise InputError(f"{len(doubled)} paper ids of the corpus are not unique", faults=faults)
+        faults = [f"{name}: more than one paper has this id" for name in doubled]
+        raise InputError("the corpus has ids that are not unique", faults=faults)
     arrays = {"papers": np.array([len(shard.paper_ids) for shard in shards], dtype=np.int64)}
     for rule in PER_RULE:
         arrays |= _merged(shards, rule)
@@ -192,7 +192,7 @@ class Corpus:
             self._row_of |= zip(own.take(found).to_pylist(), (numbers(found) + start).tolist(), strict=True)
         absent = [f"{paper_id}: not in the corpus" for paper_id in unknown if paper_id not in self._row_of]
         if absent:
-            raise InputError("the corpus lacks papers that are asked for", faults=absent)
+            raise InputError("papers are missing from the corpus", faults=absent)
         return np.array([self._row_of[paper_id] for paper_id in paper_ids], dtype=np.int64)
 
     def places(self, rule: Rule) -> list[NDArray[np.int32]]:
@@ -261,7 +261,7 @@ class Corpus:
             if not 0 <= position < end - first
         ]
         if faults:
-            raise InputError(f"{paper_id}: the abstract lacks sentences that are asked for", faults=faults)
+            raise InputError(f"{paper_id}: the abstract has no such sentences", faults=faults)
         bounds = stream.sentences
         parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
         pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])

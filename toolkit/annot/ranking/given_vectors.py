@@ -139,7 +139,7 @@ def _read(
     if kind == "parquet":
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:
-        raise InputError(f"{path}: the ids of its rows are missing", hint="name a file with one id a line: --ids FILE")
+        raise InputError(f"{path}: its rows have no ids", hint="name a file with one id per line: --ids FILE")
     ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
     if kind == "npy":
         return read_npy(path, ids, wanted, tally)

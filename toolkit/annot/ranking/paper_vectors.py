@@ -78,7 +78,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
         )
     if ("weights_sha256" in known) != encoded:
         found = "were not encoded here" if encoded else "an encoder made"
-        raise InputError(f"{folder}: holds vectors that {found}; they would be lost", hint=hint)
+        raise InputError(f"{folder}: contains vectors that {found}; they would be lost", hint=hint)
 
 
 def only_space(ws: Workspace, name: str) -> str | None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
+from annot.base.names import counted
 from annot.base.records import Query, Ranking, ScoredDoc, ranked, round_score
-from annot.base.templating import counted
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.formats.trec import read_run, write_run
 from annot.study.workspace import (

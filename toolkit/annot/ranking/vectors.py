@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Ranking
 from annot.base.storage import strings_in, strings_of
 from annot.ranking.dense import Metric, VectorSource, search
@@ -216,8 +217,8 @@ def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> 
     faults += [f"{IDS}:{row + 1}: empty, expected a paper id" for row in empty.tolist()]
     faults += [] if unread else _doubled(ids)
     if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
-        found = f"{matrix.dtype} of {matrix.ndim} dimension(s)"
-        faults.append(f"{MATRIX}: found {found}, expected float32 or float16 of 2")
+        found = f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}"
+        faults.append(f"{MATRIX}: found {found}, expected float32 or float16 in 2")
     elif len(matrix) != len(ids):
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
     elif not unread:

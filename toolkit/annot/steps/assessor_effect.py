@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from annot.base.errors import InputError
-from annot.base.names import check_name
-from annot.base.templating import counted
+from annot.base.names import check_name, counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES

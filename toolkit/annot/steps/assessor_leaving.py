@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StudioError
-from annot.base.names import check_name, moment_now
+from annot.base.names import check_name, counted, moment_now
 from annot.base.records import Asked, Assessor
-from annot.base.templating import counted, verb
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
 from annot.judging.planning.handing_on import PlanHandedOn, hand_on
@@ -161,7 +160,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         ]
     if not sent:
         return
-    hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
+    hint = "--offline continues without asking, but pairs answered since the last `annot pull` then go to others, too"
     try:
         with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
@@ -178,7 +177,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
         raise InputError(
-            f"{counted(len(waiting), 'answer')} of {leaver} {verb(len(waiting), 'is', 'are')} not pulled yet",
+            f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet",
             hint="run `annot pull` first, so that these pairs stay with the person",
         )
 

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.base.errors import InputError, StudioError
+from annot.base.names import counted
 from annot.base.records import Advance
-from annot.base.templating import counted
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
-from annot.base.templating import counted
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
@@ -98,10 +98,10 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
 
 def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
     if waiting:
-        shown = "the settled ones are on the page" if graded else "no grade is on the page"
-        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show the page to assessors"
+        shown = "the page shows the settled grades" if graded else "the page shows no grades"
+        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show it to assessors"
     if not ws.settings.collection.text_licence:
-        yield "collection.text_licence names no licence of the texts: the page has them, keep it to yourself"
+        yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
 
 
 def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
@@ -118,7 +118,7 @@ def _matches(
     """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
     found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
-        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected one of {len(paper.sentences)}"
+        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
         for (query_id, doc_id), matches in found.items()
         for match in matches
         for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)

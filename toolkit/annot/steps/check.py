@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
+from annot.base.names import counted, verb
 from annot.base.records import Advance
-from annot.base.templating import counted
 from annot.formats.beir import dataset_id
 from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
@@ -111,7 +111,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = plan_on_record.check(ws)
     count = len(found.faults)
-    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {count} fault(s)")
+    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {counted(count, 'fault')}")
 
 
 def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
@@ -119,25 +119,30 @@ def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     count = len(found.differences)
     why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
-        found, rendered("replayed", replayed=found), count, f"{count} pool(s) are not as they are on record", why
+        found,
+        rendered("replayed", replayed=found),
+        count,
+        f"{counted(count, 'pool')} {verb(count, 'differs', 'differ')} from the record",
+        why,
     )
 
 
 def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
-    fit = f"{', '.join(f'{page}.md' for page in found.pages)}: fit the study; {found.examples} quotations found"
+    pages = ", ".join(f"{page}.md" for page in found.pages)
+    fit = f"no problems found in {pages}; {found.examples} quotations are in the corpus"
     if found.of_package:
-        fit += f"; {found.of_package} on annot's own pages quote its demonstration, which is not in this corpus"
-    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints what is used"
-    words = f"{count} place(s) in the guidelines do not fit the study"
+        fit += f"; {found.of_package} quote the sample corpus that comes with annot"
+    where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
+    words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
     return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
 
 def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
     sound = "no file of the index has changed since it was written"
-    words = f"index: {len(faults)} file(s) are not as they were written"
+    words = f"index: {counted(len(faults), 'file')} changed since {verb(len(faults), 'it was', 'they were')} written"
     again = "make them again with `annot index --repair`"
     return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
 
@@ -151,7 +156,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 

@@ -129,9 +129,7 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
     for tag, run in of_study.items():
         if tag in wanted or system_of.get(tag, tag) in wanted:
             if tag in found:
-                raise InputError(
-                    f"{tag}: is the tag of a run of this study and of a run in {', '.join(map(str, files))}"
-                )
+                raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             found[tag] = run
     return found
 

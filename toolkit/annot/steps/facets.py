@@ -339,7 +339,7 @@ def _model(model: Path | None) -> tuple[bytes, str]:
     """The model file's bytes, and its name in messages."""
     if model is None:
         return shipped_model(), SHIPPED_MODEL
-    return given_bytes(model, expected="a model of `annot facets train`"), str(model)
+    return given_bytes(model, expected="a model made by `annot facets train`"), str(model)
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:

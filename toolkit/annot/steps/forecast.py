@@ -8,10 +8,9 @@ from datetime import datetime
 from statistics import mean
 
 from annot.base.errors import MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
-from annot.base.templating import counted
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
@@ -117,7 +116,7 @@ def _depths(currency: str) -> Columns[DesignedPools]:
             Column("mean pool", lambda one: f"{one.mean:.0f}"),
             Column("from", lambda one: one.smallest),
             Column("to", lambda one: one.largest),
-            Column("ran dry", lambda one: one.dry),
+            Column("ran out", lambda one: one.dry),
             Column("pairs", lambda one: one.pairs),
             Column("new", lambda one: one.new),
             Column("judgements", lambda one: one.judgements),

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Assessor, Judgement
 from annot.base.stats.values import Undefined
-from annot.base.templating import counted, render
+from annot.base.templating import render
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.servers import connect, is_elsewhere, isolated, passwords_file, studio_folder
 from annot.judging.progress import settled_of

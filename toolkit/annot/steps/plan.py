@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.names import check_name, known_query
+from annot.base.names import check_name, counted, known_query
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.base.templating import counted
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.checking import papers_by_facet, papers_shared
@@ -333,20 +332,20 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
     def refuse(what: str, hint: str) -> None:
         if answered:
             raise InputError(
-                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` brings {hint}"
+                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` fetches {hint}"
             )
 
     _on_each(ws, store, tasks, refuse_answered)
     refuse(
         "already answered; nothing was deleted",
-        "the answers in; a query with answers stays in the plan",
+        "the answers; a query with answers stays in the plan",
     )
     if dry_run:
         return
     _on_each(ws, store, tasks, delete)
     refuse(
         "answered while the others were deleted; the queries stay in the plan",
-        "the answers in, and `annot push` sends again what was deleted",
+        "the answers, and `annot push` sends again what was deleted",
     )
 
 

@@ -209,7 +209,7 @@ def build(
     made_with = method_settings(ws) if facts is None else facts["methods"]
     asked_out = {*ws.settings.pool.without, *(overrides.without or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
-    notes = sentences("commands.few_abstracts", few=few) + sentences(
+    notes = sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
         left_out=[name for name in design.without if name in asked_out],
@@ -225,6 +225,7 @@ def build(
         wants_grow=sent and dry_run and not grow and any(one.added for one in changes.values()),
         dry_run=dry_run,
     )
+    notes += sentences("commands.few_abstracts", few=few)
     return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
 
 

@@ -306,7 +306,7 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
             faults.append(f"{doc_id}: is the query paper, or has its title")
         elif same is not None:
             faults.append(f"{doc_id}: nearly the same text as {taken[same]}")
-        taken.setdefault(doc_id, f"{doc_id}, named here, too")
+        taken.setdefault(doc_id, f"{doc_id}, which is also named here")
     if faults:
         raise InputError(
             f"{len(faults)} of {len(doc_ids)} papers cannot be added",

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import moment_now
-from annot.base.templating import counted
+from annot.base.names import counted, moment_now
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
@@ -75,8 +74,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     notes = []
     if outcome.unjudgeable:
         notes.append(
-            f"{counted(len(outcome.unjudgeable), 'pair')} without a grade left out: not even the adjudicator could "
-            "judge them"
+            f"{counted(len(outcome.unjudgeable), 'pair')} left out, because not even the adjudicator could judge them"
         )
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
     if accepted:

@@ -212,7 +212,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         if known and known != wanted and not redraw:
             raise InputError(
                 "the study already has other folds, drawn or imported, and `annot evaluate` averages over them",
-                hint="to draw others, say --redraw, and measure everything again",
+                hint="to draw new folds, use --redraw, then run `annot evaluate` again",
             )
         if not dry_run and known != wanted:
             with store.begin() as session:
@@ -240,8 +240,8 @@ def _shared(
         leaks = find_leaks(*sides, pools=pools, papers=texts)
         each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
-            yield f"fold {number}: {len(leaks.candidates)} candidates are also candidates of queries outside it"
+            yield f"fold {number}: {len(leaks.candidates)} of its candidates also belong to queries of other folds"
     for one, two in sorted(each_other):
-        yield f"{one} and {two} are in different folds, and each is judged for the other"
+        yield f"{one} and {two} are in different folds, although each is a candidate of the other"
     for one, two in near_copies(texts.values()):
         yield f"{one} and {two} are in one fold: their texts are nearly the same"

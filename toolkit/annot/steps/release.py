@@ -10,10 +10,10 @@ from datetime import date
 from pathlib import Path
 
 from annot.base.errors import FindingError, InputError
+from annot.base.names import counted
 from annot.base.records import Paper
 from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Undefined
-from annot.base.templating import counted
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
@@ -180,12 +180,12 @@ def terms_of(
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
     """Every paper that the release would name must be in the corpus."""
     if not corpus:
-        yield "no corpus: `annot corpus add` the papers to a new study, and import the judgements there"
+        yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
         return
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
-        yield f"paper {paper_id}: not in the corpus; `annot corpus add`, whose filters are [corpus] in annot.toml"
+        yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
 
 
 def _pools_missing(study: Snapshot) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _texts_missing(study: Snapshot) -> Iterator[str]:
     """A query with texts must have one."""
     for query in study.queries:
         if not query.sentences:
-            yield f"query {query.query_id}: no sentence belongs to its facet; label the corpus, or release --ids-only"
+            yield f"query {query.query_id}: no sentence of its facet; label the corpus, or release with --ids-only"
 
 
 def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:

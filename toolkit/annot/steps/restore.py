@@ -168,7 +168,7 @@ class _Unpacked:
             dict(contents.database.rows),
             contents.projects,
             replaced,
-            (*contents.notes, *(f"was so when the backup was taken: {finding}" for finding in findings)),
+            (*contents.notes, *(f"this was already so when the backup was made: {finding}" for finding in findings)),
         )
 
 
@@ -182,7 +182,7 @@ class _Moves:
         target.parent.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(target):
             # Somebody else put it there since: a move would write over it without a word.
-            raise FileExistsError(errno.EEXIST, "is there already", str(target))
+            raise FileExistsError(errno.EEXIST, "already exists", str(target))
         try:
             source.rename(target)
         except OSError as error:

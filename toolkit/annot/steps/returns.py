@@ -12,9 +12,8 @@ from typing import Literal
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import known_query, moment_now, near
+from annot.base.names import counted, known_query, moment_now, near
 from annot.base.records import Judgement, Returned, Source
-from annot.base.templating import counted
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects

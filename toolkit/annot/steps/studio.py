@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assessor
-from annot.base.templating import counted
 from annot.judging.exchange.servers import (
     connect,
     is_elsewhere,

@@ -90,7 +90,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         if file is None:
             if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
                 raise InputError(
-                    f"{path}: changed, but not read again",
+                    f"{path}: changed since it was last read",
                     hint="read it with `annot train gold training/gold.tsv`, or delete it",
                 )
             if not outcome.decisions and not standing:

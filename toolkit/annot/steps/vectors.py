@@ -11,10 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, near
+from annot.base.names import check_name, counted, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
-from annot.base.templating import counted
 from annot.formats.vector_files import RowCounts
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking import vectors, wordvectors
@@ -108,8 +107,8 @@ def add_files(
                 writer.add(ids, rows)
         if not kept.ids:
             raise InputError(
-                f"{name}: no vector of a paper in the corpus in {counted(len(files), 'file')}, {tally.foreign} of "
-                f"other papers, {kept.not_finite} not finite in {kept.precision}",
+                f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
+                f"({tally.foreign} for other papers, {kept.not_finite} not finite in {kept.precision})",
                 faults=tally.examples,
                 hint="check that the ids are those of the corpus; in half precision, 65,504 is the largest number",
             )
@@ -142,7 +141,7 @@ def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
         ("papers without a vector", imported.missing),
         ("rows of other papers", imported.foreign),
         ("repeated rows", imported.duplicate),
-        ("repeated with other numbers", imported.differing),
+        ("repeated with different numbers", imported.differing),
         ("not finite", imported.not_finite),
         ("broken rows", imported.broken),
         ("dimensions", imported.dimensions),

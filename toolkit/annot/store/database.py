@@ -36,11 +36,25 @@ _FAULTS = (
     (("malformed",), "damaged, or not a database: {detail}", "restore a backup"),
     (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "check the permissions of the folder"),
     (
+        ("password",),
+        "cannot be reached: {detail}",
+        "give the right password in ANNOT_DATABASE (postgresql://USER:PASSWORD@HOST/NAME) or in ~/.pgpass",
+    ),
+    (
+        ("fatal:  database",),
+        "cannot be reached: {detail}",
+        "make the database with `createdb` on its server, or correct its name in ANNOT_DATABASE or annot.toml",
+    ),
+    (
         ("no such table", "no such column", "does not exist"),
         "incomplete: {first_line}",
         "restore a backup, or make an empty database with `annot init`",
     ),
-    (("connection",), "cannot be reached: {detail}", "is the server running? check `store.database` in annot.toml"),
+    (
+        ("connection",),
+        "cannot be reached: {detail}",
+        "is the server running? check ANNOT_DATABASE, or `store.database` in annot.toml",
+    ),
 )
 """What the database's error says, what we say, and the remedy; the first that fits."""
 

@@ -49,7 +49,7 @@ def check_version(dumped: Dumped) -> None:
     """Raise StoreError unless the dump is of this program's version."""
     if dumped.version != len(schema.MIGRATIONS):
         raise StoreError(
-            f"the backup holds a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
+            f"the backup contains a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
             hint="restore it with the version of the program that made it",
         )
 

@@ -53,12 +53,12 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
         for row in map(dict, connection.execute(in_order).mappings()):
             place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
             if row["content_sha256"] not in _hashes({field: row[field] for field in content}):
-                yield f"{place}: its content is not what was recorded"
+                yield f"{place}: its content has changed since it was recorded"
             key = tuple(row[column] for column in line)
             if row["revision"] != (expected := revisions.get(key, 0) + 1):
                 yield f"{place}: expected revision {expected}"
             if row["chain_sha256"] != _link(before, row):
-                yield f"{place}: the row before it is not the one that it was recorded behind, or it was changed"
+                yield f"{place}: it has changed, or the row before it was changed or removed"
             revisions[key] = row["revision"]
             before, length = row["chain_sha256"], length + 1
         recorded, last = _end(connection, name)

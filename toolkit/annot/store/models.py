@@ -42,6 +42,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Addition, Draw, Pool, Query
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
@@ -59,10 +60,10 @@ T = TypeVar("T")
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""
 UNKNOWN = {
-    "query": ("query id(s)", "query", "`annot query list` shows the queries there are"),
-    "assessor": ("assessor(s)", "assessor", "add them with `annot assessor add`"),
+    "query": ("query", "`annot query list` shows the queries"),
+    "assessor": ("assessor", "add them with `annot assessor add`"),
 }
-"""What is said of a name that no row of the table has: several of them, one of them, the remedy."""
+"""What is said of a name that no row of the table has: what it names, and the remedy."""
 
 
 class JsonList(TypeDecorator[tuple[Any, ...]]):
@@ -293,9 +294,9 @@ def check_known(session: Session, table: Table, names: Iterable[str], *, what: s
     (key,) = table.primary_key
     unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
     if unknown:
-        several, one, hint = UNKNOWN[table.name]
+        one, hint = UNKNOWN[table.name]
         raise InputError(
-            f"{what}: {len(unknown)} unknown {several}",
+            f"{what}: {counted(len(unknown), f'unknown {one}')}",
             faults=[f"{name}: no such {one}" for name in unknown],
             hint=hint,
         )
@@ -315,13 +316,14 @@ def refuse_in_use(
     columns: Sequence[str],
     leaving: set[tuple[Any, ...]],
     *,
+    noun: str,
     what: str,
     hint: str,
 ) -> None:
-    """Raise InputError when rows of these tables stand on what would leave.
+    """Raise InputError when rows of these tables depend on what would leave.
 
-    tables: what several rows of each are called. leaving: values of `columns`, which begin with the query or the pair
-    and, where it is in them, the person.
+    tables: what a row of each is called. noun: what something that leaves is called. leaving: values of `columns`, which
+    begin with the query or the pair and, where it is in them, the person.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for table, words in tables.items() if leaving else ():
@@ -332,11 +334,11 @@ def refuse_in_use(
     if in_use:
         total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{len(in_use)} {what}, but they have {_in_words(total)}",
+            f"{counted(len(in_use), noun)} would {what}, with {_in_words(total)}",
             faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
 
 
 def _in_words(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
+    return ", ".join(counted(count, words) for words, count in counts.items())

@@ -110,10 +110,11 @@ def replace_plan(
     given_up = set(map(_key, handed_on))
     refuse_in_use(
         session,
-        {TASK_TABLE: "task(s) sent to people"},
+        {TASK_TABLE: "pushed task"},
         _KEY[:2],
         {key[:2] for key in set(map(_key, before)) - given_up} - {_key(one)[:2] for one in new},
-        what="pair(s) would leave the plan",
+        noun="pair",
+        what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
     _remove_plan(session, set(map(_key, before)) - set(map(_key, new)) - given_up)
@@ -149,10 +150,11 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
     """`leaving`: the assignments that do not come back."""
     refuse_in_use(
         session,
-        {JUDGEMENT_TABLE: "judgement(s)"},
+        {JUDGEMENT_TABLE: "judgement"},
         _KEY,
         leaving,
-        what="assignment(s) would leave the plan",
+        noun="pair",
+        what="leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
     for model in (ASSIGNMENT_TABLE, PLAN_TABLE):

@@ -52,10 +52,11 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
     refuse_in_use(
         session,
-        {**dict.fromkeys((JUDGEMENT_TABLE, ADJUDICATION_TABLE), "judgement(s)"), TASK_TABLE: "task(s) sent to people"},
+        {**dict.fromkeys((JUDGEMENT_TABLE, ADJUDICATION_TABLE), "judgement"), TASK_TABLE: "pushed task"},
         ["query_id", "doc_id"],
         leaving,
-        what="pair(s) would leave the pool",
+        noun="pair",
+        what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
     for table in OF_POOLS:

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Asked
 from annot.store.judging_models import (
     ASSESSOR_TABLE,
@@ -114,7 +115,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
-            f"project {project}: {len(shared)} task(s) would belong to several pairs",
+            f"project {project}: {counted(len(shared), 'task')} would belong to several pairs",
             faults=[
                 f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
                 for remote_id, several in shared.items()

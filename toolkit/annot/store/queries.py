@@ -28,16 +28,16 @@ from annot.store.models import (
 )
 
 _JUDGED: dict[Table, str] = {
-    JUDGEMENT_TABLE: "judgement(s)",
-    ADJUDICATION_TABLE: "adjudication(s)",
-    TASK_TABLE: "pushed task(s)",
+    JUDGEMENT_TABLE: "judgement",
+    ADJUDICATION_TABLE: "adjudication",
+    TASK_TABLE: "pushed task",
 }
 _IN_USE: dict[Table, str] = {
     **_JUDGED,
-    ASSIGNMENT_TABLE: "planned assignment(s)",
-    SPLIT_TABLE: "place(s) in a split",
-    GOLD_TABLE: "gold pair(s)",
-    TRIAL_ASSIGNMENT_TABLE: "pair(s) of training or sub-study",
+    ASSIGNMENT_TABLE: "planned assignment",
+    SPLIT_TABLE: "fold",
+    GOLD_TABLE: "gold pair",
+    TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
 }
 
 
@@ -60,11 +60,11 @@ def remove_query(session: Session, query_id: str) -> None:
 
     Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
     """
-    _refuse(session, [query_id], _JUDGED, "would be removed")
+    _refuse(session, [query_id], _JUDGED, "be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
-    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "would be removed", hint=withdraw)
+    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
     others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
-    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "would be removed")
+    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "be removed")
     delete_where(session, QUERY_TABLE, "query_id", [query_id])
 
 
@@ -84,9 +84,9 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     }
     removed = [] if keep_others else [query_id for query_id in before if query_id not in given]
     changed = [query for query_id, query in given.items() if before.get(query_id, query) != query]
-    _refuse(session, removed, _IN_USE, "would be removed")
+    _refuse(session, removed, _IN_USE, "be removed")
     reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
-    _refuse(session, reworded, _JUDGED, "would change")
+    _refuse(session, reworded, _JUDGED, "change")
     delete_where(session, QUERY_TABLE, "query_id", removed)
     rows = QUERY_TABLE
     for query in changed:
@@ -99,9 +99,9 @@ def _refuse(
     session: Session,
     query_ids: Iterable[str],
     tables: Mapping[Table, str],
-    verb: str,
+    what: str,
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
     leaving = {(query_id,) for query_id in query_ids}
-    refuse_in_use(session, tables, ["query_id"], leaving, what=f"query(ies) {verb}", hint=hint)
+    refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)

@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Table, null, select
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import ASSESSOR_TABLE
@@ -283,7 +284,7 @@ class Revisions(Generic[R]):
             if record.grade is not None and not 0 <= record.grade <= HIGHEST_GRADE
         ]
         if faults:
-            raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
+            raise InputError(f"{what}: {counted(len(faults), 'grade')} outside every scale", faults=faults)
 
 
 def _storable(value: Any) -> Any:

@@ -56,7 +56,7 @@ def version_of(connection: Connection) -> int:
         if tables:
             raise StoreError(
                 f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
-                hint="name another in ANNOT_DATABASE",
+                hint="name another database in ANNOT_DATABASE",
             )
         return 0
     if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
 from annot.store.judging_models import (
     ASSESSOR_TABLE,
@@ -116,7 +117,7 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:
         raise InputError(
-            f"{len(changed)} gold pair(s) that were sent to assessors would change or be removed",
+            f"{counted(len(changed), 'gold pair')} already sent to assessors would change or be removed",
             faults=[
                 f"{one.query_id} {one.doc_id}: grade {one.grade} on record, found {now}"
                 for one, now in zip(changed, found, strict=True)

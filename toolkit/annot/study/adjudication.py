@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Adjudication, Decision, Judgement, OfPair
 
 Pair = tuple[str, str]
@@ -217,6 +218,8 @@ def assign_adjudicators(
             load[name] += 1
     if stuck:
         raise InputError(
-            f"{len(stuck)} pair(s) have no adjudicator left", faults=stuck, hint="`annot assessor add --adjudicator`"
+            f"{counted(len(stuck), 'pair')} without an adjudicator",
+            faults=stuck,
+            hint="`annot assessor add --adjudicator`",
         )
     return given

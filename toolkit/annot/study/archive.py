@@ -26,7 +26,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from annot.base.errors import InputError
-from annot.base.templating import counted, verb
+from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
 from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
@@ -210,11 +210,11 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
         contents = _FORM.validate_json(file.read())
     except ValidationError as error:
         fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "all of it"
+        where = ".".join(map(str, fault["loc"])) or "everywhere"
         raise InputError(f"{path}: its manifest cannot be read: {where}: {fault['msg']}", hint=HINT) from None
     check_version(contents.database)
     if faults := sorted(_misplaced(contents)):
-        raise InputError(f"{path}: its manifest names files that no backup has", faults=faults, hint=HINT)
+        raise InputError(f"{path}: its manifest names files that do not belong in a backup", faults=faults, hint=HINT)
     return contents
 
 

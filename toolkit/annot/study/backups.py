@@ -19,8 +19,7 @@ from sqlalchemy import select
 
 from annot import __version__
 from annot.base.errors import AnnotError, MissingInput, StoreError
-from annot.base.names import moment_now
-from annot.base.templating import counted
+from annot.base.names import counted, moment_now
 from annot.store import schema
 from annot.store.database import Store, open_store
 from annot.store.dump import Dumped, dump

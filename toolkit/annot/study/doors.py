@@ -17,6 +17,7 @@ from pathlib import Path
 import tomlkit
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 
 VARIABLE = "ANNOT_ALLOW"
 """The environment variable with the addresses that the owner allows; blanks stand between them."""
@@ -90,7 +91,7 @@ def check_links(root: Path) -> None:
     found = [link for name in NO_LINKS for link in _links(root / name)]
     if found:
         raise InputError(
-            f"{len(found)} link(s) in the study, expected files",
+            f"{counted(len(found), 'link')} in the study, expected files",
             faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in found],
             hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Qrel, Query, without_ids
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import decided, judgement_record
@@ -90,7 +91,7 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     if partial or not faults:
         return
     raise InputError(
-        f"{len(faults)} pair(s) have no final grade",
+        f"{counted(len(faults), 'pair')} without a final grade",
         faults=faults,
         hint=SHORT_HINT
         if len(faults) == len(outcome.short)

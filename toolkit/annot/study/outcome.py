@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlmodel import Session
 
+from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
 from annot.base.settings import Settings
-from annot.base.templating import counted
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_sourced
 from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan

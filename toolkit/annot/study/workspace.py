@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
 from annot.store.files_at_url import sha256_of as sha256_of
@@ -217,7 +218,7 @@ def check_files(paths: Iterable[Path]) -> None:
         if not path.is_file()
     ]
     if absent:
-        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+        raise InputError(f"{counted(len(absent), 'file')} not found", faults=absent)
 
 
 def given_bytes(path: Path, *, expected: str) -> bytes:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from annot.base.errors import SettingsError
-from annot.base.names import near
+from annot.base.names import counted, near
 from annot.base.settings import sections
 
 
@@ -80,7 +80,7 @@ def read_settings(path: Path) -> Settings:
         return Settings.model_validate(document)
     except ValidationError as error:
         faults = [_fault(entry, document) for entry in error.errors()]
-        raise SettingsError(f"{path}: {len(faults)} fault(s)", faults=faults) from None
+        raise SettingsError(f"{path}: {counted(len(faults), 'fault')}", faults=faults) from None
 
 
 def _fault(entry: Any, document: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     from scipy.special import stdtrit
 
     if not len(sizes):
-        return no_share("nothing was observed")
+        return no_share("there is nothing to count")
     count, n, n_units = int(hits.sum()), int(sizes.sum()), len(sizes)
     p = count / n
     if n_units < 2:
@@ -195,7 +195,7 @@ def jackknife_interval(
     if n < FEWEST_QUERIES:
         return too_few(n, unit=unit)
     if np.isnan(without).any():
-        return Undefined(f"it has no value without one of the {plural(unit)}")
+        return Undefined(f"without one of the {plural(unit)}, it has no value")
     scaled, of_others = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
         return Undefined(f"it is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
@@ -235,7 +235,7 @@ def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefi
 
 def the_same(unit: str) -> Undefined:
     """Why there is no interval of a figure that no unit changes."""
-    return Undefined(f"it is the same whichever {unit} is left out, which says nothing about other {plural(unit)}")
+    return Undefined(f"leaving out any {unit} does not change it, so how it varies over {plural(unit)} is not known")
 
 
 def plural(unit: str) -> str:

@@ -84,7 +84,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
+        raise ValueError(f"a result cannot contain {value}: use Undefined, with a reason")
     return value
 
 

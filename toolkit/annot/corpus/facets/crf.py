@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.corpus.facets.attributes import FEATURE_SET, AttributeReader, Ints, features
 from annot.corpus.facets.training import LabelledAbstract
 
@@ -108,7 +109,9 @@ def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
         trainer.append(features(abstract.sentences), abstract.labels)
         seen.update(abstract.labels)
     if len(seen) < 2:
-        raise InputError(f"nothing to learn from: {len(seen)} label(s) in the training abstracts, expected 2 or more")
+        raise InputError(
+            f"nothing to learn from: {counted(len(seen), 'label')} in the training abstracts, expected 2 or more"
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         trainer.train(str(path))

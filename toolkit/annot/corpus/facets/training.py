@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from annot.base.errors import Faults
-from annot.base.names import near
+from annot.base.names import counted, near
 from annot.formats.json_lines import read_models
 
 
@@ -24,9 +24,13 @@ class LabelledAbstract(BaseModel):
     @model_validator(mode="after")
     def _one_label_a_sentence(self) -> LabelledAbstract:
         if len(self.sentences) != len(self.labels):
-            raise ValueError(f"found {len(self.labels)} label(s) for {len(self.sentences)} sentence(s)")
+            raise ValueError(
+                f"found {counted(len(self.labels), 'label')} for {counted(len(self.sentences), 'sentence')}"
+            )
         if self.confidences is not None and len(self.confidences) != len(self.labels):
-            raise ValueError(f"found {len(self.confidences)} confidence(s) for {len(self.labels)} label(s)")
+            raise ValueError(
+                f"found {counted(len(self.confidences), 'confidence')} for {counted(len(self.labels), 'label')}"
+            )
         return self
 
 
@@ -46,7 +50,7 @@ def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | N
     if not abstracts and not faults.found:
         faults.add("no abstracts found")
     faults.raise_if_any(
-        hint='expected one JSON object a line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
+        hint='expected one JSON object per line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
         "remove lines without labels"
     )
     return tuple(abstracts)

@@ -60,7 +60,10 @@ def refuse_entities(path: Path) -> None:
         raise Begun
 
     def declared(name: str, *_: object) -> None:
-        raise InputError(f"{path}: declares the entity {name!r}, expected XML without", hint="take the entities out")
+        raise InputError(
+            f"{path}: declares the entity {name!r}, expected XML without entities",
+            hint="remove the entity declarations",
+        )
 
     parser = expat.ParserCreate()
     parser.EntityDeclHandler, parser.StartElementHandler = declared, begun

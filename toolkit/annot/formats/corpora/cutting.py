@@ -24,7 +24,7 @@ LONGEST_LINE = 1 << 25
 """32 MiB: the longest full texts have a tenth of that."""
 UNPACKED = 100
 """A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
-NOT_WHOLE = "is the file whole? fetch it once more"
+NOT_WHOLE = "the file may be incomplete; download it again"
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -84,7 +84,7 @@ def json_records(piece: Piece) -> Records:
             if isinstance(record, dict):
                 yield number, record
             else:
-                fault = f"found {json.dumps(record)[:40]}, expected one JSON object a line"
+                fault = f"found {json.dumps(record)[:40]}, expected one JSON object per line"
                 yield number, Broken("not a JSON object", (fault,), line.decode("utf-8"))
 
 
@@ -110,7 +110,7 @@ def _line(file: IO[bytes], path: str, place: int) -> bytes:
     line = file.readline(LONGEST_LINE + 1)
     if len(line) > LONGEST_LINE:
         raise InputError(
-            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record a line",
+            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record per line",
             hint="is the file in another format?",
         )
     return line
@@ -138,8 +138,8 @@ class _Unpacking(io.RawIOBase):
         self._left -= n
         if self._left < 0:
             raise InputError(
-                f"{self._path}: more than {UNPACKED} times as large once unpacked, expected text",
-                hint="is it what it is called? unpack it yourself if it is",
+                f"{self._path}: unpacks to more than {UNPACKED} times its size, expected text",
+                hint="if the file is genuine, unpack it yourself",
             )
         return n
 

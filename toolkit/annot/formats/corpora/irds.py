@@ -40,7 +40,7 @@ def _dataset(name: str) -> Any:
     except KeyError:
         close = difflib.get_close_matches(name, list(ir_datasets.registry), 1)
         hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
-        raise InputError(f"{name}: no dataset of ir_datasets", hint=hint) from None
+        raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
     if not dataset.has_docs():
         raise InputError(f"{name}: this dataset of ir_datasets has no documents")
     return dataset

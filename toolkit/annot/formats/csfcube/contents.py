@@ -29,6 +29,7 @@ from pydantic import (
 )
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
+from annot.base.names import counted
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
@@ -121,8 +122,8 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
     """
     if not any(_RATINGS_FILE.fullmatch(path) or _READABLE_FILE.fullmatch(path) for path in files):
         raise MissingInput(
-            f"{name}: no ratings of a CSFCube release in it",
-            hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
+            f"{name}: contains no ratings of a CSFCube release",
+            hint=f"the folder should contain {ratings_name('<facet>')} or {readable_name('<query>-<facet>')}",
         )
     rules: dict[str, Any] = {"known_labels": known_labels, "clean_text": clean_text}
     found: list[str] = []
@@ -173,7 +174,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         changed={one.paper_id: one for one in (in_papers if PAPERS_FILE in files else in_readable)},
     )
     if found:
-        raise InputError(f"{name}: {len(found)} fault(s)", faults=found)
+        raise InputError(f"{name}: {counted(len(found), 'fault')}", faults=found)
     return read
 
 

@@ -110,7 +110,7 @@ def read_release(
     pools, dropped = _fitted_pools(read, ratings, papers, faults)
     splits = _splits(read, ratings, faults)
     runs, unranked = _runs(read, ratings, faults)
-    faults.raise_if_any(hint="the files of the release do not fit each other: download it again, or correct them")
+    faults.raise_if_any(hint="the files of the release contradict each other: download it again, or correct them")
     queries = _queries(read, ratings, papers, facet_labels, faults)
     faults.raise_if_any()
     rated = [(query_id, pair) for query_id, pairs in ratings.items() for pair in pairs]
@@ -173,7 +173,7 @@ def _ratings(read: Files, faults: Faults) -> Ratings:
     if read.paper_types is not None:
         for query_id in sorted(rated.keys() - read.paper_types.keys()):
             paper_id, facet = paper_and_facet(query_id)
-            faults.add(f"query {paper_id} is rated for facet {facet} and not listed", place=QUERIES_FILE)
+            faults.add(f"query {paper_id} is rated for facet {facet} but not listed", place=QUERIES_FILE)
         order = _rated(read.paper_types, rated, read, faults, place=QUERIES_FILE)
     return {query_id: rated[query_id] for query_id in order}
 
@@ -212,7 +212,10 @@ def _papers(read: Files, ratings: Ratings, faults: Faults) -> tuple[dict[str, Pa
                 differing.add(paper.paper_id)
         earlier_id, earlier = corrected.setdefault(paper_id, (query_id, file.query))
         if earlier.labels != file.query.labels:
-            faults.add(f"labels of the query other than in {readable_name(earlier_id)}", place=readable_name(query_id))
+            faults.add(
+                f"the labels of the query differ from those in {readable_name(earlier_id)}",
+                place=readable_name(query_id),
+            )
     changed = {
         paper_id: replace(known, labels=query.labels)
         for paper_id, (_, query) in corrected.items()
@@ -281,7 +284,7 @@ def _fitted_pools(
             pools[paper_id] = _pool(paper_id, drawn, kept, in_order=read.pools is not None)
         elif read.pools is not None:
             for doc_id in missing:
-                faults.add(f"query {paper_id}: candidate {doc_id} is rated and not in the pool", place=POOLS_FILE)
+                faults.add(f"query {paper_id}: candidate {doc_id} is rated but not in the pool", place=POOLS_FILE)
     return pools, dropped
 
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annot.base.names import counted
 from annot.base.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.json_lines import json_lines
@@ -101,14 +102,14 @@ def misfits(material: Material) -> tuple[str, ...]:
         if not decided[query.query_id]:
             found.append(f"{name}: no pair is settled")
         elif len(team) != 2:
-            found.append(f"{name}: {len(team)} assessor(s), expected two per query")
+            found.append(f"{name}: {counted(len(team), 'assessor')}, expected two per query")
         found += [
             f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
             for assessor in sorted(team)
             if not _ASSESSOR.fullmatch(assessor)
         ]
         outside = sorted(decided[query.query_id] - pooled[query.paper_id])
-        found += [f"{name}: {doc_id} is judged and not in the pool" for doc_id in outside]
+        found += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
     return tuple(dict.fromkeys(found))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.base.records import Advance, Asked
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.findings import (
     EARLIER_GUIDELINES,
@@ -96,7 +96,9 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
                 if audited is None:
                     what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                     if lost := lost_with(store, project):
-                        what += f"; {counted(lost, 'answer')} on record went with it"
+                        what += (
+                            f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
+                        )
                     do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
                     findings.append(AuditFinding("project gone", what, 1, do))
                     continue

@@ -11,8 +11,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
-from annot.base.templating import counted
 from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
@@ -28,7 +28,7 @@ from annot.store.revisions import GONE, Line
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
-PROJECT_EMPTY = "its project holds no task"
+PROJECT_EMPTY = "its project has no tasks"
 TASK_GONE = "its task was deleted"
 ANNOTATION_GONE = "its annotation was deleted"
 FORGOTTEN = "the server has an earlier state, as after a restore from a backup"

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from annot.base.names import counted
 from annot.base.records import Asked
-from annot.base.templating import counted
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now
 from annot.base.records import OLDER, Advance, Judgement
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
 from annot.judging.exchange.servers import Unreachable, isolated, on_servers, unreachable_finding, unreachable_notes

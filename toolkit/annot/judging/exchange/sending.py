@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.base.errors import FindingError
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Asked, Judgement
-from annot.base.templating import counted
 from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project

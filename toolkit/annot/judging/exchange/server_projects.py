@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from annot.base.errors import StudioError
-from annot.base.names import moment_now
-from annot.base.templating import counted
+from annot.base.names import counted, moment_now
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
 from annot.store import projects
@@ -41,7 +40,7 @@ def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str
         strangers = [task.key for task in gateway.tasks_of(marked.project_id) if task.key not in own]
         if strangers:
             raise StudioError(
-                f"project {marked.project_id} on {gateway.url} carries this collection's name and "
+                f"project {marked.project_id} on {gateway.url} has this collection's name, but "
                 f"{counted(len(strangers), 'task')} from outside its plan",
                 hint="another study has the same name: change collection.name in annot.toml, or delete that project",
             )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
-from annot.base.templating import counted
+from annot.base.names import counted
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
@@ -111,7 +111,8 @@ def place_of(ws: Workspace, person: str | None) -> Place:
             return Place(str(kept["url"]), str(kept["token"]), here=False)
         except (ValueError, KeyError, TypeError):
             raise StudioError(
-                f"{path}: cannot be read", hint=f"`annot assessor change {person} --server URL`"
+                f"{path}: cannot be read",
+                hint=f"set the server again with `annot assessor change {person} --server ADDRESS`",
             ) from None
     folder = studio_folder(ws, person)
     running = server.status(folder)
@@ -140,7 +141,7 @@ def people_at(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
     owners = owners_of(ws, url, everyone)
     if not owners:
         raise InputError(
-            f"{url} is not the server of anyone in this study, in which each person has their own",
+            f"{url} does not belong to anyone in this study; each person has their own server",
             hint="leave out --url and LABEL_STUDIO_URL, or set the right one with `annot assessor change NAME --server "
             "ADDRESS`",
         )
@@ -210,7 +211,7 @@ def on_servers(
             )
     waited_for = [one for one in unreachable if not one.left]
     if waited_for and len(unreachable) == len(asked):
-        raise StudioError(f"{counted(len(asked), 'server')} to reach, and none could be", faults=_faults(waited_for))
+        raise StudioError(f"none of {counted(len(asked), 'server')} could be reached", faults=_faults(waited_for))
     return tuple(unreachable)
 
 
@@ -251,8 +252,8 @@ def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str,
     others |= {owners.setdefault(identity, person)}
     if others - {person}:
         raise StudioError(
-            f"{gateway.url} is also the server of {', '.join(sorted(others - {person}))}, expected one of {person} "
-            "alone",
+            f"{gateway.url} is also the server of {', '.join(sorted(others - {person}))}, expected one that "
+            f"only {person} uses",
             hint=f"name another with `annot assessor change {person} --server ADDRESS`; a copy of a server's data "
             "counts as the same server",
         )

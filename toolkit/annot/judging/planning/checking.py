@@ -11,8 +11,8 @@ from operator import attrgetter
 
 import numpy as np
 
+from annot.base.names import counted
 from annot.base.records import Asked, Assignment, Query
-from annot.base.templating import counted
 
 Pair = tuple[str, str]
 
@@ -87,7 +87,7 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
     for name, found in sorted(positions.items()):
         wrong = next((at for at, place in enumerate(sorted(found), start=1) if at != place), None)
         if wrong is not None:
-            yield f"{name}: positions are not 1 to {len(found)}: {wrong} is missing or used twice"
+            yield f"{name}: the positions should run from 1 to {len(found)}, but {wrong} is missing or used twice"
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, Asked]]) -> Iterator[str]:
@@ -112,7 +112,10 @@ def _of_people(
         one.assessor for one in plan if one.assessor in left and (one.assessor, one.asked) not in answered
     )
     for name, count in sorted(still_open.items()):
-        yield f"{name}: has left, with {counted(count, 'unanswered pair')}; hand on with `annot assessor leave {name}`"
+        yield (
+            f"{name}: has left, with {counted(count, 'unanswered pair')}; "
+            f"reassign them with `annot assessor leave {name}`"
+        )
 
 
 def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:

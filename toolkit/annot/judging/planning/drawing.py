@@ -16,9 +16,9 @@ from operator import attrgetter
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Asked, Assignment, Query
 from annot.base.stats.seeding import generator
-from annot.base.templating import counted
 from annot.formats.json_lines import json_lines
 
 FEWEST_BETWEEN = 20

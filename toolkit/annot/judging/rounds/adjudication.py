@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Source
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now
 from annot.base.records import Asked, Source
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement

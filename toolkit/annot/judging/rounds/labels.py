@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Paper, Query, Source
-from annot.base.templating import counted
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
@@ -76,7 +75,8 @@ class LabelsRound(Round):
         names = wishes.assessor
         if not names:
             raise InputError(
-                "a push of labels needs the people who correct them", hint="`annot push labels --assessor NAME`"
+                "found no --assessor, expected who corrects the labels",
+                hint="name the person: `annot push labels --assessor NAME`",
             )
         on_record = _on_record(ws, store)
         papers, everyone = on_record.papers, on_record.everyone

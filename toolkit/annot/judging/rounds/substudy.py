@@ -8,9 +8,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked
-from annot.base.templating import counted
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, form_of, material_of, tasks_of
@@ -55,7 +54,9 @@ class SubstudyRound(Round):
         if view == "full":
             path = wishes.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
-                raise MissingInput(f"{path}: not there", hint="this table lists the full text of each paper; " + HINT)
+                raise MissingInput(
+                    f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
+                )
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])

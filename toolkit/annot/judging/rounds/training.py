@@ -9,9 +9,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Asked, Judgement
-from annot.base.templating import counted
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside

@@ -19,9 +19,9 @@ from functools import partial
 import numpy as np
 
 from annot.base.errors import InputError, UndefinedStatistic
+from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted, verb
 from annot.measuring.agreement.contingency import (
     ALPHAS,
     OF_COUNTS,
@@ -99,8 +99,8 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
     if len(tables) == 1:
         return why
     return Undefined(
-        f"{len(without)} of {len(tables)} comparisons of two have no value, one of them: {why.reason}",
-        f"comparisons of two have no value: {why.kind}",
+        f"comparisons without a value: {len(without)} of {len(tables)}, such as this one: {why.reason}",
+        f"comparisons without a value: {why.kind}",
     )
 
 

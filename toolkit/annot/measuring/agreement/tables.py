@@ -11,13 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.base.stats.medians import median_interval
 from annot.base.stats.values import Interval, Undefined, Value, rounding
-from annot.base.templating import counted
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
 from annot.measuring.agreement.per_query import POLICIES, CountedQuery, not_settled, query_agreement, ratings_of
 from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between

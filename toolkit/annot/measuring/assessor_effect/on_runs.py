@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Decision, Judgement, Qrel, Ranking, as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import tau_b_of_rows
 from annot.base.stats.values import rounding
-from annot.base.templating import counted
 from annot.measuring.agreement.per_query import QueryRatings, ratings_of
 from annot.measuring.assessor_effect.rankings import (
     AssessorEffect,
@@ -190,7 +190,7 @@ def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
     for tag in sorted(runs):
         without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
         if without:
-            yield f"{tag}: ranks no document for {', '.join(without)}; the score there is 0"
+            yield f"{tag}: ranks no documents for {', '.join(without)}, so its score there is 0"
 
 
 def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:

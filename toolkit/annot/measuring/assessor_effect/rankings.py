@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.names import counted
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import parts_of_mean
 from annot.base.stats.significance import max_t_tests, randomisation_tests, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
 
 
 @dataclass(frozen=True, slots=True)

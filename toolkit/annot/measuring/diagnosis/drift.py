@@ -18,12 +18,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.names import counted
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of
 from annot.base.stats.medians import winsorised
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
 from annot.measuring.diagnosis.contrasts import ALPHA, Test, detectable, variance_between
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
@@ -184,5 +184,5 @@ def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
         )
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
-        return Undefined("no possible change is large enough to be found")
+        return Undefined("even the largest possible change could not be detected")
     return math.exp(size) if one.drift.measure == "speed" else size

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import clusters_of, share
 from annot.base.stats.medians import fences, median_of_clusters, winsorised
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import holm
 from annot.base.stats.values import Interval, Share, Undefined, Value
-from annot.base.templating import counted, verb
 from annot.measuring.diagnosis.contrasts import ALPHA
 from annot.measuring.diagnosis.panel import Panel
 
@@ -101,8 +101,8 @@ def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
 def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: float, level: float) -> Pace:
     times, pairs = panel.seconds[timed], panel.pair[timed]
     rule = (
-        f"faster than {bound:.1f} s: the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} of the assessors' "
-        "median"
+        f"faster than {bound:.1f} s (the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} times the assessors' "
+        "median)"
     )
     fast = [
         Fast(

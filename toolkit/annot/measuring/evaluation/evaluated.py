@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import counted, verb
 from annot.base.records import Judgement, Qrel, Ranking
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.base.templating import counted, verb
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
 from annot.measuring.evaluation.measures import (
     Evaluation,
@@ -319,7 +319,7 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no document for {', '.join(evaluation.not_submitted)}; the score there is 0"
+        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
     if evaluation.without_relevant:
         yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
     if unknown:

@@ -28,9 +28,8 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
-from annot.base.names import check_name
+from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
-from annot.base.templating import counted
 from annot.measuring.evaluation.computed import (
     JUDGED_AT,
     Run,

@@ -10,12 +10,12 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
+from annot.base.names import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import clusters_of, plural
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
-from annot.base.templating import counted
 from annot.measuring.forecast.hours import (
     HOUR,
     Rules,

@@ -10,12 +10,12 @@ from typing import Literal
 
 import numpy as np
 
+from annot.base.names import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.medians import fences
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
-from annot.base.templating import counted
 
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
@@ -207,7 +207,7 @@ def moment_of(judgement: Judgement) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-NOT_KNOWN = Undefined("the time for a dispute is not known yet: none was settled with a time")
+NOT_KNOWN = Undefined("no settled dispute has a time yet")
 WHO = "adjudicators"
 """All of them together: disputes of one study are settled by one or two people."""
 

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from annot.base.judged import counted as counting
+from annot.base.names import counted
 from annot.base.records import Judgement
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Finish, Undefined, Value, rounding
-from annot.base.templating import counted
 from annot.measuring.forecast.hours import (
     HOUR,
     NO_TIMES,

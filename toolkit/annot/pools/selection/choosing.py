@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.stats.seeding import generator
 from annot.pools.selection.sheet import SheetRow
 
@@ -231,8 +232,8 @@ def _too_few(
     """Why `count` queries cannot be chosen, and which papers to rate first: `papers` are wanted in all."""
     capable = _capable(eligible)
     found = (
-        f"{count} queries cannot be chosen: found {len(eligible)} eligible paper(s), {capable} of them with two facets "
-        f"or more, which give at most {len(eligible) + capable}"
+        f"{count} queries cannot be chosen: found {counted(len(eligible), 'eligible paper')}, {capable} of them with "
+        f"two facets or more, which give at most {len(eligible) + capable}"
     )
     if min_rating is None:
         return InputError(found, hint="draw more papers with --per-period, or choose fewer")
@@ -248,7 +249,7 @@ def _too_few(
     return InputError(
         found,
         faults=[f"rate first, from {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
-        hint=f"if a rating is below {min_rating}, rate more papers; or take papers unrated, which goes on record: "
+        hint=f"if a rating is below {min_rating}, rate more papers; or choose without ratings, which is recorded: "
         f"`annot query sample --choose {count}`",
     )
 

@@ -121,7 +121,7 @@ def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], fau
     if period is None:
         faults.append(f"period: found {text['period']!r}, expected two years such as 1994-1999")
     elif year is not None and not int(period[1]) <= year <= int(period[2]):
-        faults.append(f"period: found {period[1]}-{period[2]}, expected one that holds the year {year}")
+        faults.append(f"period: found {period[1]}-{period[2]}, expected one that contains {year}")
     named = [part.strip() for part in re.split("[,;|]", text["facets"]) if part.strip()]
     faults += [f"facets: found {facet!r}, " + near(facet, facets) for facet in named if facet not in facets]
     return SheetRow(

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import file_name
+from annot.base.names import counted, file_name
 from annot.base.records import Paper, Source
-from annot.base.templating import counted, render
+from annot.base.templating import render
 from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements

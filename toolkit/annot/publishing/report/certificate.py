@@ -62,7 +62,7 @@ def _losses(found: Certificate) -> Table:
         found.losses,
         [Column("Without", lambda one: one.method)],
         [
-            Column("Pairs only it brought", lambda one: one.alone),
+            Column("Pairs from it alone", lambda one: one.alone),
             Column("Relevant ones", lambda one: one.alone_relevant),
             Column("Loss, points", lambda one: Number(one.loss, LOSS, one.interval)),
             Column("Score", lambda one: Number(one.score, MEASURE)),

@@ -159,7 +159,7 @@ METHODS: Columns[MethodFacts] = Columns(
         Column("drawn", lambda one: one.drawn),
         Column("drawn alone", lambda one: one.alone),
         Column("deepest rank", lambda one: one.deepest),
-        Column("ran dry", lambda one: one.dry),
+        Column("ran out", lambda one: one.dry),
     ],
 )
 VERSIONS: Columns[Version] = Columns(
@@ -276,7 +276,7 @@ VIEWS: Columns[View] = Columns(
         Column("pairs", lambda one: one.pairs),
         Column("answered", lambda one: one.answered),
         Column("cannot judge", lambda one: one.cannot_judge),
-        Column("seconds a pair", lambda one: measured(one.seconds, SECONDS)),
+        Column("seconds per pair", lambda one: measured(one.seconds, SECONDS)),
     ],
 )
 COMPARED_VIEWS: Columns[Compared] = Columns(

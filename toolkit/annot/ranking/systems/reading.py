@@ -91,7 +91,7 @@ def prepare_libraries(folder: Path) -> None:
 def more_than_numbers(folder: Path) -> InputError:
     """For a pickle that asks for more than tensors. What torch advises, to open it all the same, runs its code."""
     return InputError(
-        f"{folder}: the weights hold more than numbers, so they are not opened", hint="use weights in model.safetensors"
+        f"{folder}: the file contains more than weights, so it is not opened", hint="use weights in model.safetensors"
     )
 
 

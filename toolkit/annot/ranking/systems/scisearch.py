@@ -30,7 +30,7 @@ WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
 OWN_SHARES = (0.40, 0.15)
 """What the paper's own protocol trains on and watches; the rest it tests."""
-DEMONSTRATION = "trained on what it tests: no figure of this run says how well it ranks"
+DEMONSTRATION = "trained on its test queries, so its figures do not show how well it ranks"
 Documents = Mapping[str, Sequence[str]]
 """What is to be ranked for each query."""
 Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
@@ -84,7 +84,7 @@ class SciSearchSystem(System):
 
 
 def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
-    needs = f"{'torch, grades, and ' if loss else ''}the features that annot.toml names"
+    needs = f"{'torch, grades, and ' if loss else ''}the features named in annot.toml"
     return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss, protocol)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from annot.base.names import counted
 from annot.base.stats.values import Undefined, Value
-from annot.base.templating import counted
 from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.publishing.report import figures

@@ -30,7 +30,7 @@ from annot.publishing.report.words import sentence, sentences
 COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
 """So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
-UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
+UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds per pair"}
 CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "speed": Quantity(2, 2)}
 """How a change that could have been found is printed."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TITLE = "Runs"
 LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
-TRAINED = ": trained on what it is tested on"
+TRAINED = ": trained on its test queries"
 LIKE_CHANCE_TOLD = ": not better than chance"
 
 

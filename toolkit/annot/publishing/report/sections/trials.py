@@ -73,7 +73,7 @@ def _substudy(found: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("View", lambda one: one["view"])],
         [
             Column("Timed pairs", lambda one: one["timed"]),
-            Column("Seconds a pair", lambda one: measured(one["seconds"], SECONDS)),
+            Column("Seconds per pair", lambda one: measured(one["seconds"], SECONDS)),
         ],
         caption="trials.substudy_times",
         command=command,

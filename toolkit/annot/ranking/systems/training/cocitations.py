@@ -34,8 +34,8 @@ class Exclusion(StrEnum):
     SHORT = "too few words"
     LONG = "too many words"
     UNMARKED = "no bracket around a citation"
-    SAME_PAPER = "a second one of the citing paper for the same papers"
-    COPY = "the same words from another paper"
+    SAME_PAPER = "the citing paper already has a context for these papers"
+    COPY = "same words as in another paper"
 
 
 class Limits(NamedTuple):

@@ -174,7 +174,7 @@ class Training:
                     total += float(found.loss.detach()) * found.examples
                     right, counted = right + found.right, counted + found.examples
         if not counted:
-            raise InputError(f"{self.dev.path}: no example could be measured, expected one at least")
+            raise InputError(f"{self.dev.path}: no example could be measured, expected at least one")
         epoch = state.step / self.length.per_epoch
         point = Point(state.step, epoch, rate, train_loss, total / counted, right / counted)
         state.curve.append(point)
