@@ -322,7 +322,7 @@ def refuse_in_use(
 ) -> None:
     """Raise InputError when rows of these tables depend on what would leave.
 
-    tables: what a row of each is called. noun: what something that leaves is called. leaving: values of `columns`, which
+    tables: what a row of each is called. noun: what one that leaves is called. leaving: values of `columns`, which
     begin with the query or the pair and, where it is in them, the person.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
