@@ -36,15 +36,8 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not dry_run:
                 with store.begin() as session:
                     chosen.before_sending(session, mine)
-            sent = send_outgoing(
-                ws,
-                store,
-                mine,
-                part=part,
-                dry_run=dry_run,
-                advance=advance,
-                new_guidelines=prepared.new_guidelines,
-            )
+            new = prepared.new_guidelines
+            sent = send_outgoing(ws, store, mine, dry_run=dry_run, advance=advance, new_guidelines=new)
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),

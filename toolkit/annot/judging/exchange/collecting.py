@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
-from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
+from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
@@ -88,14 +88,13 @@ def collect(
     ws: Workspace,
     store: Store,
     gateway: Gateway,
+    round: Round,
     *,
-    parts: Sequence[RoundPart],
-    hint: str,
     advance: Advance,
     seen: dict[int, Seen] | None = None,
     keep: bool = True,
 ) -> Iterator[Collected]:
-    """The annotations of each project of these parts on this server, one at a time, complete or not at all.
+    """The annotations of each project of the round on this server, one at a time, complete or not at all.
 
     seen: by our number of the project, for those who collect again and again; it is kept up to date. Of a project that
     was seen only the tasks are collected that have changed since, and a project without any is left out.
@@ -103,14 +102,14 @@ def collect(
     """
     server = gateway.identity()
     with store.read() as session:
-        every = [project for part in parts for project in projects.read_projects(session, round=part.stored)]
+        every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
         shown = {project.project: read_shown(session, project.project) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
-        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=round.hint)
     present = {project.assessor: project.account_id for project in pushed}
     if None in present.values():
         ids = gateway.user_ids()

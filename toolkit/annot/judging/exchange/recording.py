@@ -113,9 +113,7 @@ def pull_round(
     keep = not wishes.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(
-            ws, store, gateway, parts=round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep
-        ):
+        for collected in collect(ws, store, gateway, round, advance=advance, seen=seen, keep=keep):
             done = round.record(ws, store, collected, wishes)
             if PARTS[collected.project.round].graded:
                 recorded.append(done)
@@ -127,17 +125,17 @@ def pull_round(
 
 
 def record_counting(
+    round: Round,
     store: Store,
     collected: Collected,
+    wishes: Wishes,
     sourced: Callable[[Reading, Project], Sourced[Any]],
     *,
     assigned: int,
-    what: str,
-    accept_deletions: bool,
 ) -> RecordedProject:
-    """Append what one project of a round that makes the collection brought. what: what an answer is called.
+    """Append what one project of a round that makes the collection brought.
 
-    With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
+    If deletions are accepted, the answers that are lost are withdrawn; otherwise they count on.
     """
     part = PARTS[collected.project.round]
     revisions: Any = ANSWERS[part.stored]
@@ -150,13 +148,13 @@ def record_counting(
         missing = [(gone.line.current, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
-        if accept_deletions:
+        if wishes.accept_deletions:
             given_up = [(lost.line.current, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
-    flagged, changed = collected.flagged(what), read.revised + gone.revised + withdrawn
+    flagged, changed = collected.flagged(round.answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]

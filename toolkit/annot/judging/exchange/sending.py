@@ -68,7 +68,6 @@ def send_outgoing(
     store: Store,
     outgoing: Sequence[Outgoing],
     *,
-    part: RoundPart,
     dry_run: bool,
     advance: Advance,
     new_guidelines: Sequence[SentGuidelines] = (),
@@ -77,6 +76,7 @@ def send_outgoing(
 
     new_guidelines: to be noted down as sent from now on.
     """
+    part = outgoing[0].part
     if dry_run:
         return Pushed(tuple(_promised(store, outgoing, part)))
     rows: list[SentProject] = []

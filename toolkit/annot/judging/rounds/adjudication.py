@@ -68,14 +68,8 @@ class AdjudicationRound(Round):
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
-        return record_counting(
-            store,
-            collected,
-            partial(_sourced, ws, planned=planned),
-            assigned=assigned,
-            what=self.answer,
-            accept_deletions=wishes.accept_deletions,
-        )
+        sourced = partial(_sourced, ws, planned=planned)
+        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
         """What the adjudicators left out, and how many disputes they have still to settle."""

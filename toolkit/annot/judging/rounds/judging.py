@@ -107,9 +107,7 @@ class JudgingRound(Round):
             assigned = len(people.read_assignments(session, name)) + len(returned)
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
-        return record_counting(
-            store, collected, sourced, assigned=assigned, what=self.answer, accept_deletions=wishes.accept_deletions
-        )
+        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
         """Write `exports/judgements.jsonl`, and note down how people did on hidden gold."""
