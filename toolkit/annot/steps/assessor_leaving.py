@@ -103,7 +103,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
                     record_plan(ws, session, found.plan, handed_on=found.given_up)
         if found.given_up and not dry_run:
             write_plan(ws, found.plan)
-    received = Counter(moved.assessor for moved in found.moved if moved.assessor is not None)
+    received = Counter(name for name in found.moved.values() if name is not None)
     kept = {one.asked for one in found.plan if one.assessor == leaver}
     return Left(
         assessor=leaver,
@@ -112,11 +112,11 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
         kept=sum(asked.occasion == 1 for asked in kept),
         received=tuple(Received(name, count) for name, count in sorted(received.items())),
         elsewhere=tuple(
-            Elsewhere(*moved.pair, moved.assessor)
-            for moved in found.moved
-            if successor is not None and moved.assessor is not None and moved.assessor != successor
+            Elsewhere(*pair, name)
+            for pair, name in found.moved.items()
+            if successor is not None and name is not None and name != successor
         ),
-        unassigned=tuple(moved.pair for moved in found.moved if moved.assessor is None),
+        unassigned=tuple(pair for pair, name in found.moved.items() if name is None),
         returned=tuple(one.pair for one in back),
         contested=contest,
         repeats_gone=found.repeats_gone,
