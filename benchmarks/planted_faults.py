@@ -1,4 +1,4 @@
-"""Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM]`.
+"""Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM ...]`.
 
 Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
 package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,11 +115,11 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
             yield fault(node, "max" if node.id == "min" else "min", "boundary")
 
 
-def drawn(checkout: Path, *, seed: int, number: int, only: str) -> list[Fault]:
+def drawn(checkout: Path, *, seed: int, number: int, only: Collection[str]) -> list[Fault]:
     """Faults by a seed: a module is drawn by its lines, then one of its faults."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((checkout / PACKAGE).rglob("*.py"))}
     if only:
-        texts = {path: text for path, text in texts.items() if path.relative_to(checkout / PACKAGE).parts[0] == only}
+        texts = {path: text for path, text in texts.items() if path.relative_to(checkout / PACKAGE).parts[0] in only}
     possible = {path: found for path, text in texts.items() if (found := list(faults_of(path, text)))}
     chance = random.Random(seed)
     paths = list(possible)
@@ -196,22 +196,21 @@ def load_libraries(checkout: Path) -> None:
     assert not [name for name in sys.modules if name.partition(".")[0] in ("annot", "conftest")], "our modules change"
 
 
-def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, float]:
-    """What the tests said of the fault, file by file until one fails, and after how many seconds."""
+def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, float, float]:
+    """What the tests said of the fault, file by file until one fails, after how many seconds and how many of work."""
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
         _test_all(checkout, tests)
-    while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+    while (done := os.wait4(child, os.WNOHANG))[0] == 0:
         if time.monotonic() - begun > limit:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return "not found within the limit", limit
+            return "not found within the limit", limit, limit
         time.sleep(0.01)
     seconds, code = time.monotonic() - begun, os.waitstatus_to_exitcode(done[1])
-    if code == PASSED:
-        return "lived", seconds
-    return ("found" if code in (FAILED, NOT_IMPORTED) else f"the tests ended with {code}"), seconds
+    said = {PASSED: "lived", FAILED: "found", NOT_IMPORTED: "found"}.get(code, f"the tests ended with {code}")
+    return said, seconds, done[2].ru_utime + done[2].ru_stime
 
 
 def _test_all(checkout: Path, tests: list[Path]) -> None:
@@ -249,7 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=23)
     parser.add_argument("--faults", type=int, default=60)
-    parser.add_argument("--only", default="", help="one room")
+    parser.add_argument("--only", nargs="*", default=(), metavar="ROOM", help="some rooms")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds in which a fault has to be found")
     parser.add_argument("--list", action="store_true", help="print the faults and plant none")
     given = parser.parse_args()
@@ -283,9 +282,11 @@ def main() -> None:
             )
             text = fault.path.read_text(encoding="utf-8")
             fault.path.write_text(text[: fault.start] + fault.put + text[fault.end :], encoding="utf-8")
-            verdict, seconds = run_tests(scratch, tests, given.limit) if tests else ("lived: no test reaches it", 0.0)
+            verdict, seconds, worked = (
+                run_tests(scratch, tests, given.limit) if tests else ("lived: no test reaches it", 0.0, 0.0)
+            )
             fault.path.write_text(text, encoding="utf-8")
-            print(f"{verdict:<27} {seconds:5.1f} s  {said}", flush=True)
+            print(f"{verdict:<27} {seconds:5.1f} s ({worked:4.1f} of work)  {said}", flush=True)
             if verdict != "found":
                 living.append(said)
         if not given.list:

@@ -14,6 +14,7 @@ import copy
 import json
 import re
 import ssl
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,7 +84,11 @@ class StudioInMemory:
     release: str = "1.23.2"
     now: datetime = field(default_factory=lambda: datetime.now(UTC) - timedelta(hours=1))
     """The server's clock: each write moves it on by a millisecond."""
+    in_time: bool = False
+    """Whether its clock is this machine's, where that is ahead."""
     _last: dict[str, int] = field(default_factory=dict)
+    _alone: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    """Of several requests at once it does one after the other."""
 
     def __post_init__(self) -> None:
         self.made = self.moment()
@@ -205,6 +210,8 @@ class StudioInMemory:
     def moment(self) -> str:
         """The clock after another millisecond, as the server writes it."""
         self.now += timedelta(milliseconds=1)
+        if self.in_time:
+            self.now = max(self.now, datetime.now(UTC))
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
     # -- what the server does ------------------------------------------------------------------------------------------
@@ -225,6 +232,10 @@ class StudioInMemory:
 
     def serve(self, request: httpx.Request) -> httpx.Response:
         """As `answer`, without the faults."""
+        with self._alone:
+            return self._serve(request)
+
+    def _serve(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.rstrip("/")
         try:
             if path.startswith("/user/"):
@@ -434,6 +445,12 @@ class StudioInMemory:
         del self.projects[ids[0]]
         return 204, None
 
+    def _empty_project(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
+        self._project(ids[0])
+        for task in self.tasks_of(ids[0]):
+            self._delete_task(task["id"])
+        return 204, None
+
     def _export(self, ids: list[int], params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
         self._project(ids[0], page=True)
         wanted = {int(number) for number in params.get_list("ids[]")}
@@ -443,7 +460,7 @@ class StudioInMemory:
 
     def _import_tasks(self, ids: list[int], params: httpx.QueryParams, body: Any, _user: int) -> tuple[int, Any]:
         self._project(ids[0], page=True)
-        made = self._import(ids[0], body)
+        made = self._import(ids[0], body if isinstance(body, list) else [body])
         if params.get("return_task_ids") != "true":
             del made["task_ids"]
         return 201, made
@@ -505,6 +522,13 @@ class StudioInMemory:
         of_project = (one for _, one in sorted(self.predictions.items()) if one["project"] == int(params["project"]))
         return 200, list(of_project)
 
+    def _make_prediction(self, _: list[int], _params: httpx.QueryParams, body: Any, _user: int) -> tuple[int, Any]:
+        task, number, at = self._task(int(body["task"])), self._number("predictions"), self.moment()
+        usual = {"model_version": "undefined", "score": None, "result": []}
+        own = {"id": number, "project": task["project"], "created_at": at, "updated_at": at}
+        self.predictions[number] = {**usual, **body, **own}
+        return 201, self.predictions[number]
+
     def _whoami(self, _: list[int], _params: httpx.QueryParams, _body: Any, user: int) -> tuple[int, Any]:
         return 200, self._shown(self.users[user])
 
@@ -542,6 +566,7 @@ ROUTES: dict[tuple[str, str], Endpoint] = {
     ("GET", r"/api/projects/(\d+)"): lambda studio, ids, *_: (200, studio._counted_project(ids[0])),
     ("PATCH", r"/api/projects/(\d+)"): StudioInMemory._change_project,
     ("DELETE", r"/api/projects/(\d+)"): StudioInMemory._delete_project,
+    ("DELETE", r"/api/projects/(\d+)/tasks"): StudioInMemory._empty_project,
     ("GET", r"/api/projects/(\d+)/export"): StudioInMemory._export,
     ("POST", r"/api/projects/(\d+)/import"): StudioInMemory._import_tasks,
     ("GET", "/api/tasks"): StudioInMemory._list_tasks,
@@ -554,6 +579,7 @@ ROUTES: dict[tuple[str, str], Endpoint] = {
     ("PATCH", r"/api/annotations/(\d+)"): StudioInMemory._update_annotation,
     ("DELETE", r"/api/annotations/(\d+)"): StudioInMemory._remove_annotation,
     ("GET", "/api/predictions"): StudioInMemory._list_predictions,
+    ("POST", "/api/predictions"): StudioInMemory._make_prediction,
     ("POST", "/api/dm/actions"): StudioInMemory._act,
 }
 """What is asked of the server, by method and path."""

@@ -8,9 +8,11 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 OUTSIDE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -29,13 +31,42 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def annot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command `annot` of an environment that holds the wheel and what it asks for, nothing else."""
+    """The command `annot` of an environment that holds the wheel and what it asks for, nothing else.
+
+    What it asks for is linked to from where the tests have it: fetching it would take most of a minute.
+    """
     environment = tmp_path_factory.mktemp("clean") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    command = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel)]
-    installed = subprocess.run(command, env=OUTSIDE, capture_output=True, text=True)
+    command = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    installed = subprocess.run([*command, str(wheel)], env=OUTSIDE, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr
+    (place,) = environment.glob("lib/python*/site-packages")
+    (ours,) = metadata.distributions(name="annot-collections", path=[str(place)])
+    for asked in asked_for(ours, set()):
+        for name in {path.parts[0] for path in asked.files or () if path.parts[0] not in ("..", "__pycache__")}:
+            if not (place / name).exists():
+                (place / name).symlink_to(Path(str(asked.locate_file(name))).resolve())
+    checked = subprocess.run([command[0], "check"], env=OUTSIDE, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
     return environment / "bin" / "annot"
+
+
+def asked_for(of: metadata.Distribution, extras: set[str]) -> list[metadata.Distribution]:
+    """Everything that a package needs here, with what that needs, and so on."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = [(of, extras)]
+    while waiting:
+        one, wanted = waiting.pop()
+        for requirement in map(Requirement, one.requires or ()):
+            needed = any(
+                requirement.marker is None or requirement.marker.evaluate({"extra": extra}) for extra in ("", *wanted)
+            )
+            if needed and (requirement.name not in found or requirement.extras):
+                first = requirement.name not in found
+                found[requirement.name] = metadata.distribution(requirement.name)
+                if first or requirement.extras:
+                    waiting.append((found[requirement.name], set(requirement.extras)))
+    return list(found.values())
 
 
 def run(annot: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

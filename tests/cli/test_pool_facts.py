@@ -1,4 +1,4 @@
-"""The figures of pools, against plain counting; pools drawn again, beside another study's, and after a change."""
+"""The figures of pools, against plain counting; pools drawn again, and after a change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
-from annot.pools.pool_facts import differing, facts_of, first_difference
+from annot.pools.pool_facts import facts_of, first_difference
 from annot.pools.pooling import draw, extended
 from annot.store.database import open_store
 from annot.store.pools import read_pools
@@ -76,17 +76,6 @@ def test_on_a_corpus_that_every_method_ranks_whole_a_method_still_draws_alone() 
     # The same order twice: whoever draws a document first, the other passes over it.
     pool = drawn({"one": rankings["one"], "two": rankings["one"]})
     assert sum(method.alone for method in facts_of({"q": pool}, {}).methods) <= 1
-
-
-def test_two_sets_of_pools_are_told_apart() -> None:
-    first = {"q1": drawn(two_methods(1), "q1"), "q2": drawn(two_methods(2), "q2")}
-    second = {"q1": drawn(two_methods(3), "q1")}
-    one, two = differing(first, second)
-    ids = [{entry.doc_id for entry in pools["q1"].entries} for pools in (first, second)]
-    assert (one.both, {*one.only_first}, {*one.only_second}) == (
-        len(ids[0] & ids[1]), ids[0] - ids[1], ids[1] - ids[0],
-    )  # fmt: skip
-    assert (two.both, len(two.only_first), two.only_second) == (0, 12, ())
 
 
 def test_the_first_difference_of_two_drawings_is_named() -> None:

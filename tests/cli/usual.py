@@ -262,7 +262,6 @@ USUAL: dict[str, Usual] = {
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
     "pool add --run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool show": Usual("pooled", "fic0407-background"),
-    "pool show --against": Usual("pooled", "."),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
     "assessor list --silent": Usual("planned", "14"),

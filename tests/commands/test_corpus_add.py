@@ -40,8 +40,9 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedPapers:
-    return corpus.add(ws, files, form=None, dry_run=dry_run, advance=lambda done, total: None)
+def add(ws: Workspace, *files: Path, dry_run: bool = False, processes: int = 1) -> AddedPapers:
+    own = ws.replaced("machine", processes=processes)
+    return corpus.add(own, files, form=None, dry_run=dry_run, advance=lambda done, total: None)
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
@@ -77,7 +78,7 @@ def test_pieces_and_processes_give_the_corpus_that_the_whole_file_gives(
     for path in ws.corpus.glob("*.parquet"):
         path.unlink()
     small_pieces(monkeypatch, 5_000)
-    cut = add(ws.replaced("machine", processes=2), source)
+    cut = add(ws, source, processes=2)
     assert cut == whole
     assert list(read_papers(ws.corpus)) == read
     assert len(list(ws.corpus.glob("*.parquet"))) > 10
@@ -149,8 +150,11 @@ def test_a_file_of_another_kind_is_given_up_early(
 KILLED = """
 import sys
 from pathlib import Path
+from annot.corpus import adding
+from annot.formats.corpora import cutting
 from annot.steps import corpus
 from annot.study.workspace import Workspace
+adding.PIECE_BYTES = cutting.PIECE_BYTES = int(sys.argv[3])
 ws = Workspace.open(Path(sys.argv[1])).replaced("machine", processes=2)
 def tell(done, total):
     print("in the middle", flush=True)
@@ -160,10 +164,8 @@ corpus.add(ws, [Path(sys.argv[2])], form=None, dry_run=False, advance=tell)
 
 
 def test_a_killed_run_leaves_no_paper_and_the_next_one_finishes(ws: Workspace, tmp_path: Path) -> None:
-    sentences = [f"{'word ' * 70}{at}." for at in range(15)]
-    source = write(tmp_path / "papers.jsonl", [line(number, abstract=sentences) for number in range(12_000)])
-    assert source.stat().st_size > 3 * cutting.PIECE_BYTES
-    command = [sys.executable, "-c", KILLED, ws.root, source]
+    source = write(tmp_path / "papers.jsonl", [line(number) for number in range(2_000)])
+    command = [sys.executable, "-c", KILLED, ws.root, source, str(source.stat().st_size // 4)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"in the middle\n"
@@ -171,7 +173,7 @@ def test_a_killed_run_leaves_no_paper_and_the_next_one_finishes(ws: Workspace, t
         # The end of the stream: its workers have ended, too.
         assert process.stdout.read() == b""
     assert list(ws.corpus.glob("*.parquet")) == []
-    assert add(ws, source).kept == 12_000
+    assert add(ws, source).kept == 2_000
     assert not (ws.corpus / corpus.SCRATCH).exists()
 
 

@@ -1,27 +1,21 @@
-"""A complete study on a Label Studio of its own, which can be set back to how it was, and what counts in it."""
+"""A complete study on a server in memory, which can be set back to how it was, and what counts in it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 from annot.base.records import Assessor
 from annot.judging.exchange.servers import task_keys
-from annot.labelstudio import server
 from annot.steps import pull, push
 from annot.store import people
 from annot.store import projects as projects_on_record
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
-from fixtures_studio import GUARD, Studio, template_folder
-from studies import Pair, Study, address_of, make_study, quietly
+from fixtures_studio import GUARD
+from memory_studio import StudioOfMemory
+from studies import Pair, Study, make_study, quietly
 
 Counting = dict[tuple[str, ...], int | None]
 """The grade of each answer that counts, by pair and person."""
@@ -36,64 +30,30 @@ class Complete(NamedTuple):
 
     study: Study
     counting: Counting
-    last_night: Path
-    """The server's database when the first assessor had judged all, the second one half of their pairs."""
-    now: Path
+    last_night: dict[str, Any]
+    """The server when the first assessor had judged all, the second one half of their pairs."""
+    now: dict[str, Any]
 
 
-@contextmanager
-def complete_study(kept: Path) -> Iterator[Complete]:
-    """Everything judged, every dispute settled, all of it pulled; on a Label Studio that may be set back.
-
-    kept: a folder for the study and for the copies of the server's database.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="annot-evidence-"))
-    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
-    try:
-        own = Studio(up(folder).url, server.credentials(folder).token, folder)
-        study = make_study(kept / "study", own, name="evidence", per_method=1)
-        push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
-        pairs = study.planned()["a1"]
-        half = len(pairs) // 2
-        first = study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
-        study.judge("a2", dict.fromkeys(pairs[:half], 1))
-        last_night = copied(folder, kept / "last-night.sqlite3")
-        study.judge("a2", dict.fromkeys(pairs[half:], 1))
-        with study.as_person("a1") as person:
-            person.change_annotation(first[pairs[CHANGED]], rating("3"))
-        pull.pull(study.workspace, round="judging", advance=quietly)
-        push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
-        study.judge("j1", dict.fromkeys(in_dispute(study), 2), "adjudicate")
-        pull.pull(study.workspace, round="adjudication", advance=quietly)
-        found = counting(study)
-        assert len(found) == 2 * len(pairs) + len(in_dispute(study))
-        yield Complete(study, found, last_night, copied(folder, kept / "now.sqlite3"))
-    finally:
-        server.down(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def set_back(complete: Complete) -> None:
-    """Make the server what it was when the study was complete."""
-    put_back(complete.now, complete.study)
-
-
-def put_back(database: Path, study: Study) -> None:
-    """Make the server what it was when its database was copied."""
-    (found,) = (study.studio.folder / "data").glob("*.sqlite3")
-    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(found)) as live:
-        source.backup(live)
-
-
-def up(folder: Path, port: int | None = None) -> server.Server:
-    return server.up(folder, environ=os.environ, port=port, say=lambda text: None)
-
-
-def copied(folder: Path, to: Path) -> Path:
-    (found,) = (folder / "data").glob("*.sqlite3")
-    with closing(sqlite3.connect(found)) as source, closing(sqlite3.connect(to)) as target:
-        source.backup(target)
-    return to
+def complete_study(folder: Path, memory: StudioOfMemory) -> Complete:
+    """Everything judged, every dispute settled, all of it pulled."""
+    study = make_study(folder, memory, name="evidence", per_method=1)
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    pairs = study.planned()["a1"]
+    half = len(pairs) // 2
+    first = study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
+    study.judge("a2", dict.fromkeys(pairs[:half], 1))
+    last_night = memory.server.kept()
+    study.judge("a2", dict.fromkeys(pairs[half:], 1))
+    with study.as_person("a1") as person:
+        person.change_annotation(first[pairs[CHANGED]], rating("3"))
+    pull.pull(study.workspace, round="judging", advance=quietly)
+    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+    study.judge("j1", dict.fromkeys(in_dispute(study), 2), "adjudicate")
+    pull.pull(study.workspace, round="adjudication", advance=quietly)
+    found = counting(study)
+    assert len(found) == 2 * len(pairs) + len(in_dispute(study))
+    return Complete(study, found, last_night, memory.server.kept())
 
 
 def in_dispute(study: Study) -> list[Pair]:
@@ -126,10 +86,6 @@ def the_project(study: Study, name: str, round: str = "judge") -> int:
         ]
     assert found.remote_id is not None
     return found.remote_id
-
-
-def account_id(study: Study, name: str) -> int:
-    return next(int(user["id"]) for user in http(study, "GET", "/api/users/") if user["email"] == address_of(name))
 
 
 def annotations_of(study: Study, name: str, round: str = "judge") -> dict[Pair, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Training on a real Label Studio: batch by batch, gold shown after each, and what is changed then is too late."""
+"""Training: batch by batch, gold shown after each, and what is changed then is too late."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from annot.steps import training as gold_pairs
 from annot.store import trials
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from settled_study import COMMENT, REASON, settled_study
-from studies import Pair, Study, add_people, command, quietly
-
-pytestmark = pytest.mark.studio
+from studies import Pair, Study, add_people, quietly
+from studio_in_memory import Killed
 
 NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
@@ -39,8 +38,8 @@ def on_screen(study: Study, name: str, round: str) -> dict[Pair, dict[str, str]]
     return {tuple(task["data"]["pair_id"].split("/")): task["data"] for task in tasks}
 
 
-def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: Studio, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", studio, name="training", per_method=6)
+def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: StudioOfMemory, tmp_path: Path) -> None:
+    study, final = settled_study(tmp_path / "study", memory, name="training", per_method=6)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no gold pairs"):
         send(study)
@@ -86,10 +85,11 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     wrong = 3 if gold[first].grade < 2 else 0
     given = study.judge("a3", {first: wrong}, "train")
     assert fetch(study)[0] == (10, 5, 1, 0)
-    # Killed in the middle, three times: the next push brings what is missing, and nothing twice.
-    for seconds in (0.3, 0.7, 1.1):
-        command(["push", "training", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
-    studio.end_what_was_abandoned()
+    # Killed at three places: the next push brings what is missing, and nothing twice.
+    for number in (4, 8, 12):
+        memory.server.kill_at(number)
+        with pytest.raises(Killed):
+            send(study)
     send(study)
     assert send(study) == ([("a3", 10, 0)], [("a3", 5, 0)])
     assert len(study.on_server("a3", "train")) == len(on_screen(study, "a3", "train")) == 10

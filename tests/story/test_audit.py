@@ -28,13 +28,11 @@ from fixtures_studio import GUARD, Studio
 from studies import Pair, Study, address_of, make_study, quietly
 from test_killed import grades_of
 
-pytestmark = pytest.mark.studio
-
 
 @pytest.fixture(scope="module")
-def settled(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def settled(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Judged by both, with changed minds, and settled."""
-    study = make_study(tmp_path_factory.mktemp("audit") / "study", studio, name="audited", per_method=3)
+    study = make_study(tmp_path_factory.mktemp("audit") / "study", memory, name="audited", per_method=3)
     push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     ids = {name: study.judge(name, grades_of(name, study.planned()[name])) for name in ("a1", "a2")}
     first = study.planned()["a1"][0]
@@ -214,8 +212,8 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert kept["findings"] == result.data["server"]["findings"]
 
 
-def test_nothing_sent_is_told(tmp_path: Path, studio: Studio) -> None:
-    study = make_study(tmp_path / "study", studio, name="not-sent", per_method=1)
+def test_nothing_sent_is_told(tmp_path: Path, memory: Studio) -> None:
+    study = make_study(tmp_path / "study", memory, name="not-sent", per_method=1)
     result = annot("check", "server", folder=study.folder)
     assert result.exit_code == 2
     assert "annot push" in result.message()

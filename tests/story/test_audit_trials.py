@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from annot.judging.exchange import audit
 from annot.judging.exchange.rounds import Wishes
 from annot.labelstudio.annotations import write_result
@@ -16,8 +15,6 @@ from complete_study import http
 from fixtures_studio import Studio
 from settled_study import settled_study
 from studies import Study, add_people, quietly
-
-pytestmark = pytest.mark.studio
 
 
 def found(study: Study) -> dict[str, list[str]]:
@@ -41,8 +38,8 @@ def change_task(study: Study, name: str, round: StoredRound, **changed: str) -> 
     http(study, "PATCH", f"/api/tasks/{task['id']}/", json={"data": {**task["data"], **changed}})
 
 
-def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: Path) -> None:
-    study, _ = settled_study(tmp_path / "study", studio, name="audited-trials", per_method=3)
+def test_breaches_in_training_and_substudy_are_found(memory: Studio, tmp_path: Path) -> None:
+    study, _ = settled_study(tmp_path / "study", memory, name="audited-trials", per_method=3)
     ws = study.workspace
     add_people(ws, [("a3", False)])
     gold_pairs.make(ws.replaced("training", per_facet=2), None, dry_run=False)
@@ -72,7 +69,7 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     assert found(study) == {}
 
     trained, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")
-    with studio.gateway() as administrator:
+    with memory.gateway() as administrator:
         administrator.annotate(trained[0]["id"], write_result({}, grade=0), lead_time=9.0)
         administrator.change_annotation(abstracts[0]["annotations"][0]["id"], write_result({}, grade=0))
         administrator.delete_annotation(trained[1]["annotations"][0]["id"])

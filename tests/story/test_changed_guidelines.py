@@ -22,11 +22,9 @@ from command_line import annot, annot_done
 from fixtures_studio import Studio
 from studies import make_study, quietly
 
-pytestmark = pytest.mark.studio
 
-
-def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", studio, name="guided", per_method=4)
+def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", memory, name="guided", per_method=4)
     push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     of_method = [pair for pair in pairs if pair[0].endswith("method")]

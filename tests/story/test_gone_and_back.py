@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 
 import httpx
 import pytest
 from annot.judging.exchange import servers
-from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store import judgements
@@ -20,15 +18,11 @@ from complete_study import (
     counting,
     http,
     in_dispute,
-    put_back,
     rating,
     the_project,
-    up,
 )
+from memory_studio import StudioOfMemory
 from studies import Study
-
-pytestmark = pytest.mark.studio
-
 
 # -- what the lead decides ---------------------------------------------------------------------------------------------
 
@@ -96,16 +90,12 @@ def test_a_decision_that_is_gone_is_withdrawn_and_restored_like_a_judgement(comp
 # -- the server ------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Complete, study: Study) -> None:
-    folder, port = study.studio.folder, int(study.studio.url.rsplit(":", 1)[1])
+def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(
+    complete: Complete, memory: StudioOfMemory, study: Study
+) -> None:
     pairs = study.planned()["a2"]
     half = len(pairs) // 2
-    server.down(folder)
-    (live,) = (folder / "data").glob("*.sqlite3")
-    for log in (folder / "data").glob("*.sqlite3-*"):
-        log.unlink()
-    shutil.copy2(complete.last_night, live)
-    up(folder, port)
+    memory.server.restore(complete.last_night)
 
     pulled = annot("pull", "judging", folder=study.folder)
     assert pulled.exit_code == 1
@@ -136,8 +126,10 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
     assert counting(study) == complete.counting | {(*pair, "a1"): 3 for pair in changed}
 
 
-def test_a_server_set_back_whose_tasks_are_judged_again_is_told(complete: Complete, study: Study) -> None:
-    put_back(complete.last_night, study)
+def test_a_server_set_back_whose_tasks_are_judged_again_is_told(
+    complete: Complete, memory: StudioOfMemory, study: Study
+) -> None:
+    memory.server.restore(complete.last_night)
     answered = annotations_of(study, "a2")
     again = [pair for pair in study.planned()["a2"] if pair not in answered]
     assert again
@@ -163,7 +155,7 @@ def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
 
 
 class Short(httpx.HTTPTransport):
-    """The real server, seen through answers that lack the first tasks and count what they have."""
+    """The server, seen through answers that lack the first tasks and count what they have."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer = super().handle_request(request)

@@ -19,16 +19,14 @@ from fixtures_studio import Studio
 from settled_study import settled_study
 from studies import Pair, Study, add_people, draw_pools, quietly
 
-pytestmark = pytest.mark.studio
-
 
 def planned(study: Study, name: str) -> set[Pair]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
         return {one.asked.pair for one in people.read_assignments(session, name)}
 
 
-def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(studio: Studio, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", studio, name="hidden-gold", per_method=5)
+def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(memory: Studio, tmp_path: Path) -> None:
+    study, final = settled_study(tmp_path / "study", memory, name="hidden-gold", per_method=5)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no one is in training"):
         gold_pairs.report(ws)
@@ -82,8 +80,8 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     leaving_with_a_hidden_pair_open(study, own, {*answered[1:]})
 
 
-def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(studio: Studio, tmp_path: Path) -> None:
-    study, _ = settled_study(tmp_path / "study", studio, name="hidden-later", per_method=5)
+def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(memory: Studio, tmp_path: Path) -> None:
+    study, _ = settled_study(tmp_path / "study", memory, name="hidden-later", per_method=5)
     ws = study.workspace
     add_people(ws, [("a3", False)])
     for paper_id in ("fic0704", "fic0407"):

@@ -19,8 +19,8 @@ from studies import KILLED, Pair, Study, command, make_study, quietly
 
 pytestmark = pytest.mark.studio
 
-PUSH_KILLS, OTHER_KILLS = 10, 6
-"""A push writes most, in most steps."""
+PUSH_KILLS, OTHER_KILLS = 5, 3
+"""A push writes most, in most steps. On the server in memory (`tests/rounds`) each request is one at which it dies."""
 TRIES = 2.5
 """Runs for each kill, at most. A kill that comes after the end is none, and is drawn again: times vary."""
 

@@ -18,8 +18,6 @@ from command_line import annot, annot_done, difference, snapshot
 from fixtures_studio import Studio
 from studies import Pair, Study, add_people, address_of, make_study, quietly
 
-pytestmark = pytest.mark.studio
-
 REPEATS = """
 [judging]
 repeats = 0.2
@@ -27,10 +25,10 @@ repeats = 0.2
 
 
 @pytest.fixture(scope="module")
-def study(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two queries for a1, a2 and a3, with hidden repeats; a3 has not signed up, and nothing is sent."""
     folder = tmp_path_factory.mktemp("people") / "study"
-    made = make_study(folder, studio, name="people-change", per_method=6, more_settings=REPEATS)
+    made = make_study(folder, memory, name="people-change", per_method=6, more_settings=REPEATS)
     annot_done("plan", "--withdraw", folder=folder)
     with open_store(made.workspace.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("a3", "not-yet@story.example.org", False)])

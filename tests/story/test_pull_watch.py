@@ -19,13 +19,11 @@ from annot.store.revisions import GONE
 from fixtures_studio import Studio
 from studies import Study, make_study, quietly
 
-pytestmark = pytest.mark.studio
-
 
 @pytest.fixture(scope="module")
-def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def planned(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A dozen pairs or so for two assessors, nothing sent."""
-    return make_study(tmp_path_factory.mktemp("watch") / "planned", studio, name="watch", per_method=3)
+    return make_study(tmp_path_factory.mktemp("watch") / "planned", memory, name="watch", per_method=3)
 
 
 @pytest.fixture

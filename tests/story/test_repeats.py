@@ -20,9 +20,8 @@ from fixtures_studio import Studio
 from sqlalchemy import text
 from studies import make_study, quietly
 
-pytestmark = pytest.mark.studio
 
-
+@pytest.mark.studio
 def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio: Studio, tmp_path: Path) -> None:
     study = make_study(
         tmp_path / "study",
@@ -90,9 +89,9 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
 
 
 def test_tasks_that_were_sent_under_plain_keys_are_known_again(
-    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make_study(tmp_path / "study", studio, name="plain-keys", per_method=3)
+    study = make_study(tmp_path / "study", memory, name="plain-keys", per_method=3)
     ws, pairs = study.workspace, study.planned()["a1"]
     with monkeypatch.context() as earlier:
         earlier.setattr(servers, "Gateway", lambda url, api_key, keys: Gateway(url, api_key))
@@ -102,7 +101,7 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     study.judge("a1", {pairs[0]: 2})
 
     # Deleted, a task is sent again, under a key that says nothing; no other is sent twice.
-    with studio.gateway() as gateway:
+    with memory.gateway() as gateway:
         gateway.delete_task(study.in_store("a1")[plain[1]])
     sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == {"a1": 1, "a2": 0}
@@ -117,8 +116,8 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
         }
 
 
-def test_a_database_made_anew_still_reads_the_keys_that_were_sent(studio: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", studio, name="new-secret", per_method=3)
+def test_a_database_made_anew_still_reads_the_keys_that_were_sent(memory: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", memory, name="new-secret", per_method=3)
     push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     with open_store(study.workspace.database_url) as store, store.begin() as session:
         session.connection().execute(text("UPDATE task_secret SET secret = '00ff'"))

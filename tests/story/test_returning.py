@@ -281,7 +281,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     assert "back.csv:4: the reason has 0 characters" in result.message()
     file_of()
     assert "found no pair" in annot("return", "--file", "back.csv").message()
-    assert "not there" in annot("return", "--file", "no.csv").message()
+    assert "no such file" in annot("return", "--file", "no.csv").message()
     assert annot("return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
     assert annot("return", *third).exit_code == 2
     with closing(sqlite3.connect(study.folder / "annot.db")) as database:

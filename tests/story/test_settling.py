@@ -21,19 +21,17 @@ from annot.store.database import open_store
 from fixtures_studio import Studio
 from studies import Pair, Study, address_of, make_study, quietly
 
-pytestmark = pytest.mark.studio
-
 COMMENT = "Seen from the side."
 WHY = "another aspect of the facet"
 
 
 @pytest.fixture(scope="module")
-def judged(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def judged(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Every pair judged by both and pulled. By place in the plan, modulo 3: agreed, and in dispute either way.
 
     The second pair is one that the first assessor could not judge, the third one that nobody could.
     """
-    study = make_study(tmp_path_factory.mktemp("settling") / "judged", studio, name="settling", per_method=5)
+    study = make_study(tmp_path_factory.mktemp("settling") / "judged", memory, name="settling", per_method=5)
     push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = sorted(study.planned()["a1"])
     first: dict[Pair, int | None] = {pair: (0, 1, 2)[at % 3] for at, pair in enumerate(pairs)}

@@ -16,8 +16,6 @@ from fixtures_studio import Studio
 from settled_study import settled_study
 from studies import Pair, Study, quietly
 
-pytestmark = pytest.mark.studio
-
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
     pushed = push.push(
@@ -37,8 +35,8 @@ def asked(study: Study, view: str) -> list[Pair]:
     return [(one["query_id"], one["doc_id"]) for one in found if one["view"] == view]
 
 
-def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", studio, name="substudy", per_method=6)
+def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tmp_path: Path) -> None:
+    study, final = settled_study(tmp_path / "study", memory, name="substudy", per_method=6)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no sub-study is drawn"):
         send(study, "abstract")
@@ -77,7 +75,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
     on_abstract[pairs[0]] = None
     study.judge("j1", {pair: grade for pair, grade in on_abstract.items() if pair != pairs[-1]}, "substudy-abstract")
     assert fetch(study, "abstract") == [(10, 9, 9, 0)]
-    with pytest.raises(InputError, match=r"1 pair\(s\) are not judged on the abstracts yet"):
+    with pytest.raises(InputError, match=r"1 pair not judged on the abstracts yet"):
         send(study, "full")
     study.judge("j1", {pairs[-1]: on_abstract[pairs[-1]]}, "substudy-abstract")
     assert fetch(study, "abstract") == [(10, 10, 1, 0)]
@@ -104,7 +102,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
 
     # What was answered stays on record, whatever happens to the server's project afterwards.
     (project,) = study.projects("substudy-abstract")["j1"]
-    with studio.gateway() as gateway:
+    with memory.gateway() as gateway:
         gateway.delete_project(project)
     found = substudy.report(ws)
     views = {view.view: (view.pairs, view.answered, view.cannot_judge, view.timed) for view in found.views}

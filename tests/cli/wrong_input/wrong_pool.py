@@ -125,7 +125,6 @@ WRONG: dict[str, Wrong] = {
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
     "pool show: no pools yet": Wrong("pool show", "", ("no pools", "annot pool"), "queried"),
-    "pool show: against no study": Wrong("pool show", "--against guidelines", ("guidelines: not a study",), "pooled"),
     "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
     "pool import: the name of a method of our own": Wrong(
         "pool import",

@@ -315,7 +315,6 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool add": grown_pools,
     "pool show": pool,
     "pool show --all": lambda data: records(data["methods"]),
-    "pool show --against": records,
     "qrels": grades,
     "qrels compare": lambda data: records(
         [

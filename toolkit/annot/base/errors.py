@@ -123,20 +123,13 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
     Bytes that are not UTF-8 end the reading and are a fault of their own: what follows them cannot be trusted.
     """
     number = 0
-    iterator = iter(lines)
-    while True:
-        try:
-            line = next(iterator)
-        except StopIteration:
-            return
-        except UnicodeDecodeError as error:
-            faults.add(f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})", line=number + 1)
-            return
-        number += 1
-        if number == 1:
-            line = line.removeprefix("\ufeff")
-        if line.strip():
-            yield number, line.rstrip("\r\n")
+    try:
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix("\ufeff") if number == 1 else line
+            if text.strip():
+                yield number, text.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        faults.add(f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})", line=number + 1)
 
 
 def json_problem(error: ValueError | RecursionError) -> str:

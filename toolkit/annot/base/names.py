@@ -32,8 +32,13 @@ def file_name(name: str, ending: str) -> str:
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
     """What was expected in place of `found`: the known name most like it, or all known names, behind `others`."""
     names = list(known)
-    close = difflib.get_close_matches(found, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"{others} {', '.join(names) or 'nothing'}"
+    return close_to(found, names) or f"{others} {', '.join(names) or 'nothing'}"
+
+
+def close_to(found: str, known: Iterable[str]) -> str:
+    """The question whether the known name most like `found` was meant; "" where none is like it."""
+    close = difflib.get_close_matches(found, list(known), 1)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:
@@ -46,10 +51,9 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
     """The query of that id. Raises InputError with the near id."""
     if name in known:
         return known[name]
-    close = difflib.get_close_matches(name, list(known), 1)
+    close = close_to(name, known)
     raise InputError(
-        f"query {name!r}: not in this study" + (f"; did you mean {close[0]!r}?" if close else ""),
-        hint="`annot query list` shows the queries",
+        f"query {name!r}: not in this study{close and f'; {close}'}", hint="`annot query list` shows the queries"
     )
 
 

@@ -205,13 +205,7 @@ def command(
             raise LookupError(f"annot {words}: {function.__module__} has it, and cli/tree.py says another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(
-            words,
-            function,
-            csv=csv,
-            needs_study=needs_study,
-            alone=by_itself,
-            free_with=free_with,
-            server=server,
+            words, function, csv=csv, needs_study=needs_study, alone=by_itself, free_with=free_with, server=server
         )
         if verb:
             _groups[first].command(verb)(callback)

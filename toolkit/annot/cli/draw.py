@@ -7,8 +7,11 @@ from annot.base.errors import InputError
 from annot.cli.commands import command
 from annot.cli.options import (
     ClusterOption,
+    DistancesOption,
     DryRunOption,
+    DuplicatesOption,
     GrowOption,
+    MetaOption,
     argument,
     file_names,
     flag,
@@ -86,13 +89,10 @@ def pool_import(
     ws: "Workspace",
     file: Annotated[Path, argument("A TREC run whose topics are query papers or queries.")],
     method: Annotated[str, option("Name for the method.")],
-    meta: Annotated[
-        Path | None,
-        option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
-    ] = None,
+    meta: MetaOption = None,
     foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
-    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
-    distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
+    duplicates: DuplicatesOption = None,
+    distances: DistancesOption = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Import a run of another search engine as a pooling method.
@@ -100,20 +100,12 @@ def pool_import(
     To draw with it, use `annot pool --method NAME` or add it to `methods` in annot.toml. All facets of a paper share
     one pool. If a paper has several topics in the run, each document gets its best rank.
     """
-    from annot.base.names import counted
     from annot.measuring.engine_runs import take_in
 
     imported = take_in(
-        ws,
-        file,
-        method=method,
-        meta=meta,
-        foreign=foreign,
-        duplicates=duplicates,
-        distances=distances,
-        dry_run=dry_run,
+        ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
     ).told
-    return Output(imported, rendered("ranking-imported", imported=imported, counted=counted))
+    return Output(imported, rendered("ranking-imported", imported=imported))
 
 
 @command("pool add", csv=True)
@@ -122,8 +114,7 @@ def pool_add(
     query: Annotated[str | None, argument("Id of a query or a query paper.", metavar="QUERY", shown=False)] = None,
     documents: Annotated[list[str] | None, argument("Papers in the corpus.", metavar="DOC...", shown=False)] = None,
     method: Annotated[
-        str | None,
-        option("Add the top papers of this method instead, built in or imported.", callback=file_names),
+        str | None, option("Add the top papers of this method instead, built in or imported.", callback=file_names)
     ] = None,
     run: Annotated[Path | None, option("First import this run for the method.", metavar="FILE", shown="none")] = None,
     depth: Annotated[int | None, option("How many of its top papers.", shown="as each method drew", min=1)] = None,
@@ -180,22 +171,14 @@ def pool_add(
 def pool_show(
     ws: "Workspace",
     query: Annotated[str | None, argument("Id of a query or a query paper.", shown="figures for all pools")] = None,
-    against: Annotated[
-        Path | None, option("Compare with the pools of another study, query paper by query paper; its folder.")
-    ] = None,
 ) -> Output:
     """Show the pool of a query: which method drew each document, and which others ranked it.
 
     Without a query, shows figures for all pools: sizes, documents that only one method drew, the overlap of methods,
     and documents that are in many pools.
     """
-    from annot.publishing.report import commands
     from annot.steps import pool as step
 
-    if against is not None:
-        refuse_beside("pool show --against", QUERY=query)
-        differences = step.compare(ws, against)
-        return Output(differences, table(commands.COMPARED_POOLS, differences), table="pool show --against")
     if query is not None:
         shown = step.show(ws, query)
         return Output(shown.pool, step.describe(shown))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ from annot.cli.options import (
     option,
     setting,
 )
-from annot.cli.output import Output, emit, progress, rendered, say, table
+from annot.cli.output import Output, emit, listing, progress, rendered, say, table
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -142,7 +142,6 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
-    from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.rounds import PARTS
     from annot.judging.exchange.sending import SentProject
     from annot.judging.rounds import round_of
@@ -152,18 +151,15 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
     for title, own in groupby(rows, key=lambda row: row.part):
-        several = list(own)
+        several: list[Any] = list(own)
         person = round_of(parts[title].round).person
         to_send, assigned, answered = parts[title].columns
-        sent = [one for one in several if isinstance(one, SentProject)]
-        pulled = [one for one in several if isinstance(one, PulledProject)]
-        labels = [one for one in pulled if isinstance(one, PulledLabels)]
-        if sent:
-            tables[title] = table(commands.sent(person, to_send), sent)
-        elif labels:
-            tables[title] = table(commands.pulled_labels(person, assigned, answered), labels)
+        if isinstance(several[0], SentProject):
+            tables[title] = table(commands.sent(person, to_send), several)
+        elif isinstance(several[0], PulledLabels):
+            tables[title] = table(commands.pulled_labels(person, assigned, answered), several)
         else:
-            tables[title] = table(commands.pulled(person, assigned, answered), pulled)
+            tables[title] = table(commands.pulled(person, assigned, answered), several)
     if len(tables) < 2:
         return "".join(tables.values())
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())
@@ -244,7 +240,7 @@ def train_gold(
 
     made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
     notes = [f"{counted(made.without_reason, 'gold pair')} without a reason"] if made.without_reason else []
-    return Output(made, step.describe(made), notes)
+    return Output(made, rendered("gold", made=made), notes)
 
 
 @command("train hide")
@@ -260,8 +256,7 @@ def train_hide(
     """
     from annot.steps import training as step
 
-    hidden = step.hide(ws, share=share, dry_run=dry_run)
-    return Output(hidden, table(step.HIDDEN_GOLD, hidden))
+    return listing(step.HIDDEN_GOLD, step.hide(ws, share=share, dry_run=dry_run))
 
 
 @command("train report", csv=True)
@@ -296,7 +291,7 @@ def substudy_draw(
         ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
     )
     notes = [] if planned.new else ["these pairs were already drawn; nothing has changed"]
-    return Output(planned, step.describe_plan(planned), notes)
+    return Output(planned, rendered("substudy-plan", planned=planned), notes)
 
 
 @command("substudy report", csv=True)

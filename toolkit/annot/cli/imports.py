@@ -108,17 +108,16 @@ def import_files(
         return _citations(ws, files, dry_run=dry_run)
     if kind == "grades":
         return _grades(ws, files, form=form or "qrels", facet=facet, per_topic=per_topic or 1, dry_run=dry_run)
-    file, adjudicators = _one(files, kind), tuple(adjudicator or ())
-    if kind == "judgements":
-        named = {field: name for field, name in columns.items() if name is not None}
-        imported = step.judgements_from(
-            ws, file, columns=named, facet=facet, adjudicators=adjudicators, dry_run=dry_run
-        )
-    else:
-        keys = _keys(rating, query, document, comment)
-        imported = step.export_from(
-            ws, file, keys=keys, grades=tuple(grade or ()), facet=facet, adjudicators=adjudicators, dry_run=dry_run
-        )
+    imported = step.judgements_from(
+        ws,
+        _one(files, kind),
+        columns={field: name for field, name in columns.items() if name is not None},
+        export=_keys(rating, query, document, comment) if kind == "labelstudio" else None,
+        grades=tuple(grade or ()),
+        facet=facet,
+        adjudicators=tuple(adjudicator or ()),
+        dry_run=dry_run,
+    )
     return Output(imported, rendered("imported", imported=imported), imported.notes)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import (
     DryRunOption,
@@ -18,7 +19,7 @@ from annot.cli.options import (
     refuse_beside,
     setting,
 )
-from annot.cli.output import Output, progress, rendered, table
+from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -85,7 +86,6 @@ def plan_make(
     Gives each pair to as many assessors as `per_pair` in annot.toml says and balances the loads. An existing plan can
     only grow; after a push, only with --grow. `annot plan --withdraw` takes back pairs that were not sent.
     """
-    from annot.base.names import counted
     from annot.steps import plan as step
 
     if withdraw:
@@ -123,14 +123,13 @@ def status(
     if page + adjudication + returned > 1:
         raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
-        settled = step.adjudication(ws)
-        return Output(settled, table(step.ADJUDICATION, settled), table="status --adjudication")
+        return listing(step.ADJUDICATION, step.adjudication(ws), table="status --adjudication")
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        text = table(returns.RETURNED, back) if back else "no pair was returned"
-        return Output(back, text, returns.notes(back), table="status --returned")
+        about = {"notes": returns.notes(back), "table": "status --returned"}
+        return listing(returns.RETURNED, back, empty="no pair was returned", **about)
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
@@ -165,13 +164,11 @@ def forecast(
     ] = None,
     seed: Annotated[int | None, setting("With --design: random seed of the simulation.", min=0)] = None,
     depth: Annotated[
-        list[int] | None,
-        option("With --pools: documents per method; may be repeated.", shown="several", min=1),
+        list[int] | None, option("With --pools: documents per method; may be repeated.", shown="several", min=1)
     ] = None,
     mode: Annotated[str | None, recorded("With --pools: how to draw: round-robin, blocks or depth.")] = None,
     seconds: Annotated[
-        float | None,
-        option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1),
+        float | None, option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1)
     ] = None,
 ) -> Output:
     """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.
@@ -250,13 +247,8 @@ def answers_list(ws: "Workspace") -> Output:
     from annot.publishing.report import commands
     from annot.steps import answers as step
 
-    found = step.withdrawn(ws)
-    text = (
-        table(commands.WITHDRAWN, found)
-        if found
-        else "all answers count; at the last pull, the server had them all, unchanged"
-    )
-    return Output(found, text)
+    empty = "all answers count; at the last pull, the server had them all, unchanged"
+    return listing(commands.WITHDRAWN, step.withdrawn(ws), empty=empty)
 
 
 @command("answers restore", alone=True)
@@ -287,8 +279,7 @@ def comments(
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
     from annot.steps import comments as step
 
-    found = step.listing(ws, since=since)
-    return Output(found, table(step.COMMENTS, found) if found else "no comments")
+    return listing(step.COMMENTS, step.listing(ws, since=since), empty="no comments")
 
 
 @command("meeting")
@@ -304,7 +295,6 @@ def meeting(
     It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
     before it, without names. Pairs that an assessor will be asked about again are left out.
     """
-    from annot.base.names import counted
     from annot.steps import meeting as step
 
     written = step.write(ws, since=since, out=out)

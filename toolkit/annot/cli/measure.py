@@ -93,12 +93,7 @@ def assessor_effect(
     from annot.measuring.measured import CONVENTION
     from annot.steps import assessor_effect as step
 
-    found = step.measure(
-        ws,
-        convention=convention or CONVENTION,
-        measure_name=measure,
-        tell=say,
-    )
+    found = step.measure(ws, convention=convention or CONVENTION, measure_name=measure, tell=say)
     return Output(found, step.describe(found))
 
 

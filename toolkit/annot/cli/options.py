@@ -137,6 +137,10 @@ ConventionOption = Annotated[str | None, option("Evaluation convention: csfcube 
 TiesOption = Annotated[
     str, option("How tied documents count: order (in the convention's order) or expected (mean over all orders).")
 ]
+META = "A metadata file in YAML or JSON, with the fields of ir_metadata."
+MetaOption = Annotated[Path | None, option(META, shown="the header of the run")]
+DuplicatesOption = Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")]
+DistancesOption = Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")]
 PerQueryOption = Annotated[bool, flag("--per-query", "Print the figures for each query too.")]
 
 

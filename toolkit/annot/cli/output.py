@@ -70,6 +70,11 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
     return printed(columns, rows)
 
 
+def listing(columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", **more: Any) -> Output:
+    """Records, for people as a table, or the words `empty` where there are none."""
+    return Output(rows, table(columns, rows) or empty, **more)
+
+
 def rendered(name: str, **values: object) -> str:
     """The text of a command's template, `NAME.txt.j2`."""
     from annot.publishing.report import terminal

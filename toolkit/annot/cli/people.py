@@ -8,7 +8,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Output, rendered, table
+from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -33,8 +33,8 @@ def assessor_add(
     """
     from annot.steps import assessor as step
 
-    text, notes = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
-    return Output({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
+    done = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
+    return Output({"assessor": pseudonym, "adjudicator": adjudicator}, done.text, done.notes)
 
 
 @command("assessor list", csv=True)
@@ -57,8 +57,7 @@ def assessor_list(
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
         text = rendered("silent", found=found, silent=step.SILENT, days=silent)
         return Output(found, text, table="assessor list --silent")
-    people = step.listing(ws)
-    return Output(people, table(step.PEOPLE, people))
+    return listing(step.PEOPLE, step.listing(ws))
 
 
 @command("assessor change", server=True)
@@ -81,8 +80,8 @@ def assessor_change(
     if account is not None and server is not None:
         raise typer.BadParameter("found --account and --server, expected one of them")
     if account is not None:
-        text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
-        return Output({"assessor": assessor}, text, notes)
+        done = step.change_account(ws, assessor, account=account, dry_run=dry_run)
+        return Output({"assessor": assessor}, done.text, done.notes)
     found = step.own_server(ws, assessor, url=server, dry_run=dry_run)
     return Output({"assessor": assessor, "url": found.url}, found.text, found.notes)
 

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
-from annot.cli.output import Output, needs_a_person, progress, rendered, table
+from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -80,7 +81,6 @@ def facets_label(
 
     If the labels of the model differ from those of the study, lists the papers without labels and what you can do.
     """
-    from annot.base.names import counted
     from annot.steps import facets as step
 
     if leave_out:
@@ -146,7 +146,6 @@ def query_choose(
     ws: "Workspace",
     number: Annotated[int, argument("Number of queries.", min=1)],
     sheet: Annotated[Path, option("The rating sheet, filled in.", "--sheet", "-s")] = Path("queries.csv"),
-    two_facets: Annotated[float | None, setting("Share of papers with two queries.", min=0.0, max=1.0)] = None,
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -157,8 +156,7 @@ def query_choose(
     """
     from annot.steps import query_sample as step
 
-    ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
-    chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
+    chosen = step.choose(ws.replaced(seed=seed), number, sheet=sheet, dry_run=dry_run)
     return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run))
 
 
@@ -174,7 +172,6 @@ def query_add(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""
-    from annot.base.names import counted
     from annot.steps import query as step
 
     if file is not None:
@@ -197,7 +194,6 @@ def query_remove(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
 ) -> Output:
     """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
-    from annot.base.names import counted
     from annot.steps import query as step
 
     removed = step.remove(ws, query, dry_run=dry_run)
@@ -211,8 +207,7 @@ def query_list(ws: "Workspace") -> Output:
     """List the queries of the study."""
     from annot.steps import query as step
 
-    listed = step.listing(ws)
-    return Output(listed, table(step.QUERIES, listed))
+    return listing(step.QUERIES, step.listing(ws))
 
 
 @command("query folds")

@@ -80,8 +80,7 @@ def release(
         option("Date of the release; it contains no other date.", shown="annot.toml, or none", formats=["%Y-%m-%d"]),
     ] = None,
     allow: Annotated[
-        list[str] | None,
-        option("Allow this text, although it looks like a name or an address; may be repeated."),
+        list[str] | None, option("Allow this text, although it looks like a name or an address; may be repeated.")
     ] = None,
     consented: Annotated[
         str | None,
@@ -121,9 +120,7 @@ def release(
 
 @command("trace", csv=True)
 def trace(
-    ws: "Workspace",
-    query: Annotated[str, argument("Query id.")],
-    document: Annotated[str, argument("Document id.")],
+    ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
 ) -> Output:
     """Show the history of a pair: corpus record, pool, every judgement, final grade and rank in each run."""
     from annot.publishing.report.traced import describe

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Output, progress, rendered, say, table
+from annot.cli.options import DistancesOption, DryRunOption, DuplicatesOption, MetaOption, argument, flag, option
+from annot.cli.output import Output, listing, progress, rendered, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -29,13 +29,7 @@ def run(
 
     with progress("ranking pools") as advance:
         made = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
-    notes = (
-        f"{one.tag}: the scores of {one.given_up} of {one.documents} documents are approximate, because optimal "
-        "transport did not converge"
-        for one in made
-        if one.given_up
-    )
-    return Output(made, table(step.RUNS, made), (*notes, *step.warnings(ws, made)))
+    return listing(step.RUNS, made, notes=step.warnings(ws, made))
 
 
 @command("run list", needs_study=False)
@@ -44,8 +38,7 @@ def run_list(ws: "Workspace | None") -> Output:
     from annot.publishing.report import commands
     from annot.ranking.systems import SYSTEMS
 
-    systems = tuple(SYSTEMS.values())
-    return Output(systems, table(commands.SYSTEMS, systems))
+    return listing(commands.SYSTEMS, tuple(SYSTEMS.values()))
 
 
 @command("run matches")
@@ -58,8 +51,7 @@ def run_matches(
     """Show which sentences of a query and a document a run matched, with the largest weights first."""
     from annot.steps import run as step
 
-    matched = step.matches(ws, run, query_id=query, doc_id=document)
-    return Output(matched, table(step.MATCHES, matched))
+    return listing(step.MATCHES, step.matches(ws, run, query_id=query, doc_id=document))
 
 
 @command("run import")
@@ -67,19 +59,16 @@ def run_import(
     ws: "Workspace",
     files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON format, one file per facet.")],
     tag: Annotated[str, option("Name of the run in this study.")],
-    meta: Annotated[
-        Path | None,
-        option("A metadata file in YAML or JSON, with the fields of ir_metadata.", shown="the header of the run"),
-    ] = None,
+    meta: MetaOption = None,
     facet: Annotated[
         str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="in the file name")
     ] = None,
     system: Annotated[str | None, option("System, if this is one of several runs of it.", shown="the tag")] = None,
     seed: Annotated[int | None, option("Seed that distinguishes this run from the others.")] = None,
     foreign: Annotated[str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse")] = None,
-    duplicates: Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")] = None,
+    duplicates: DuplicatesOption = None,
     missing: Annotated[str, option("Candidates that the run lacks: out (left out) or last (ranked last).")] = "out",
-    distances: Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")] = False,
+    distances: DistancesOption = False,
     replace: Annotated[bool, flag("--replace", "Overwrite a run of this name that `annot run` made.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -124,20 +113,16 @@ def encoder_contexts(
     field: Annotated[
         list[str] | None, option("Use citing papers of this field of study only; may be repeated.", shown="all fields")
     ] = None,
-    fewest_words: Annotated[int, option("Minimum number of words in a context.", min=1)] = 5,
-    most_words: Annotated[int, option("Maximum number of words in a context.", min=1)] = 60,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Extract co-citation contexts from full texts: the sentences that cite several papers of the corpus.
 
     Counts the contexts that are left out, by reason.
     """
-    from annot.ranking.systems.training.cocitations import Limits
     from annot.steps import encoder_examples as step
 
-    limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
-        written = step.write_contexts(ws, files, out=out, limits=limits, dry_run=dry_run, advance=advance)
+        written = step.write_contexts(ws, files, out=out, fields=field or (), dry_run=dry_run, advance=advance)
     return Output(written, rendered("encoder-contexts", written=written))
 
 
@@ -153,14 +138,6 @@ def encoder_examples(
         float,
         option("Share of papers, or of sets of papers cited together, held out for dev examples.", min=0.0, max=1.0),
     ] = 0.2,
-    most_cocited: Annotated[int, option("Pairs of papers: maximum size of a set of papers cited together.", min=2)] = 3,
-    easy: Annotated[int, option("Triplets: random negatives per paper.", min=0)] = 3,
-    hard: Annotated[int, option("Triplets: negatives that are cited by papers that the paper cites.", min=0)] = 2,
-    sentences: Annotated[int, option("Inverse cloze task: sentences per abstract.", min=1)] = 2,
-    removed: Annotated[
-        float, option("Inverse cloze task: how often the sentence is dropped from the abstract.", min=0.0, max=1.0)
-    ] = 0.9,
-    with_queries: Annotated[bool, flag("--with-queries", "Also train on the query papers of the study.")] = False,
     seed: Annotated[int, option("Random seed.")] = 0,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -171,8 +148,7 @@ def encoder_examples(
     from annot.ranking.systems.training.recipes import recipe_of
     from annot.steps import encoder_examples as step
 
-    drawn = (examples, dev, dev_share, most_cocited, easy, hard, sentences, removed, with_queries)
-    sampling = step.Sampling(*drawn, seed)
+    sampling = step.Sampling(examples, dev, dev_share, seed)
     written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
     return Output(written, rendered("encoder-examples", written=written))
 

@@ -4,15 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
-from annot.cli.options import (
-    ConventionOption,
-    PerQueryOption,
-    argument,
-    flag,
-    only_with,
-    option,
-    setting,
-)
+from annot.cli.options import ConventionOption, PerQueryOption, argument, flag, only_with, option, setting
 from annot.cli.output import Output, say, table
 
 if TYPE_CHECKING:

@@ -79,7 +79,6 @@ def demo(
     folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
         "demo-workspace"
     ),
-    fresh: Annotated[bool, flag("--fresh", "Train and rank now, instead of using the packaged rankings.")] = False,
     corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:
     """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
@@ -91,5 +90,5 @@ def demo(
 
     from annot.demo import whole_way as step
 
-    done = step.go(folder, fresh=fresh, tell=say, watch=progress)
-    return Output(done, step.describe(done))
+    done = step.go(folder, tell=say, watch=progress)
+    return Output(done, rendered("demo", done=done))

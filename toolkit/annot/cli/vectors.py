@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, refuse_beside
-from annot.cli.output import Output, progress, rendered, table
+from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -68,7 +69,6 @@ def vectors_add(
     allenai/specter is a third. An encoder encodes only new papers, and continues if it was interrupted. Word vectors
     are used until you remove corpus/word-vectors.
     """
-    from annot.publishing.report import commands
     from annot.ranking.given_vectors import Form
     from annot.steps import vectors as step
 
@@ -79,7 +79,7 @@ def vectors_add(
         refuse_beside("vectors add --words", **beside, **of_files, **of_encoder)
         with progress("indexing") as advance:
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
-        return Output(read, table(commands.counts("imported", "count"), step.word_counts(read)), step.word_notes(read))
+        return Output(read, rendered("word-vectors", imported=read), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
         raise InputError(
             "expected NAME FILES, NAME --encoder MODEL, or --words FILE",
@@ -99,7 +99,8 @@ def vectors_add(
                 dry_run=dry_run,
                 advance=advance,
             )
-        return Output(encoded, step.describe(encoded, dry_run=dry_run))
+        made = f"{encoded.encoded} {'to encode' if dry_run else 'newly encoded'}"
+        return Output(encoded, f"{encoded.path}: {counted(encoded.papers, 'paper')}, {made}")
     refuse_beside("vectors add FILES", **of_encoder)
     with progress("reading vectors") as advance:
         imported = step.add_files(
@@ -114,7 +115,7 @@ def vectors_add(
             dry_run=dry_run,
             advance=advance,
         )
-    return Output(imported, table(commands.counts("imported", "count"), step.counts(imported)), imported.notes)
+    return Output(imported, rendered("vectors", imported=imported), imported.notes)
 
 
 @command("vectors list")
@@ -122,8 +123,7 @@ def vectors_list(ws: "Workspace") -> Output:
     """List the sets of paper vectors, with their space, metric and number of papers."""
     from annot.steps import vectors as step
 
-    sets = step.list_sets(ws)
-    return Output(sets, table(step.SETS, sets) or "no vectors yet; add some with `annot vectors add`")
+    return listing(step.SETS, step.list_sets(ws), empty="no vectors yet; add some with `annot vectors add`")
 
 
 @command("index", free_with="listed")
@@ -158,12 +158,13 @@ def index_build(
 
     if listed:
         refuse_beside("index --list", memory=memory, cluster=cluster, repair=repair, clean=clean)
-        found = step.listed(ws)
-        return Output(found, step.describe_parts(found))
+        return listing(step.PARTS, step.listed(ws), empty="the index is empty; make it with `annot index`")
     if clean:
         refuse_beside("index --clean", memory=memory, cluster=cluster, repair=repair)
         removed = step.clean(ws, dry_run=dry_run)
-        return Output(removed, step.describe_removed(removed, dry_run=dry_run))
+        verb, size = "would free" if dry_run else "freed", step.in_words(sum(one.bytes for one in removed))
+        freed = f"{table(step.PARTS, removed)}\n{verb} {size}"
+        return Output(removed, freed if removed else "nothing to remove: all of the index is used")
     with progress("indexing") as advance:
         here = ws.replaced("machine", cluster=cluster)
         built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)

@@ -23,7 +23,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import TaskKeys, split_key
 from annot.store import people, projects
-from annot.store.database import Store, open_store
+from annot.store.database import Store
 from annot.store.projects import Project, StoredRound
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -138,7 +138,7 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> in
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
-    with open_store(ws.database_url) as store, store.read() as session:
+    with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
@@ -157,7 +157,7 @@ def demo_relevance() -> Relevance:
 
 
 def _known(ws: Workspace) -> dict[str, Query]:
-    with open_store(ws.database_url) as store, store.read() as session:
+    with ws.reading() as session:
         return {query.query_id: query for query in read_queries(session)}
 
 
@@ -169,7 +169,7 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     away; the same call goes on from there.
     """
     made: list[Outgoing] | None = None
-    with open_store(ws.database_url) as store:
+    with ws.store() as store:
         if round in _OUTGOING:
             made = _OUTGOING[round](ws, store)
         with store.read() as session:
@@ -192,19 +192,14 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     def one_more() -> None:
         advance(next(answered), total)
 
-    answer = partial(_answer, keys=task_keys(ws), one_more=one_more)
+    keys = task_keys(ws)
+
+    def answer(project: Project, token: str) -> int:
+        sent = None if asked_of is None else asked_of[project.assessor]
+        return _answer(project, sent, token, responders[project.assessor], keys=keys, one_more=one_more)
+
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
-        at_work = [
-            pool.submit(
-                answer,
-                project,
-                None if asked_of is None else asked_of[project.assessor],
-                token,
-                responders[project.assessor],
-            )
-            for project, token in zip(busy, tokens, strict=True)
-        ]
-        return sum(one.result() for one in at_work)
+        return sum(pool.map(answer, busy, tokens))
 
 
 _OUTGOING: dict[StoredRound, Callable[[Workspace, Store], list[Outgoing]]] = {

@@ -40,7 +40,6 @@ from annot.steps import (
     studio,
 )
 from annot.steps.init import init, settings_text
-from annot.store.database import open_store
 from annot.store.runs import Imported, put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
@@ -76,11 +75,8 @@ class Done:
     simulated: str
 
 
-def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
-    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
-
-    fresh: draw from rankings made just now instead of the frozen ones, which are the same on every machine.
-    """
+def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
+    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else."""
     ws = _workspace(folder)
     tell("1/12 Label Studio: start a local server (the first time, installing it takes a minute or two)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=lambda text: tell(f"     {text}"))
@@ -96,7 +92,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
     with watch("ranking") as advance:
-        _pools(ws, fresh=fresh, tell=tell, advance=advance)
+        _pools(ws, tell=tell, advance=advance)
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
@@ -133,7 +129,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
-    _runs(ws, fresh=fresh)
+    _runs(ws)
     evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=tell
     )
@@ -150,20 +146,6 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         judgements=judged,
         adjudicated=settled,
         simulated=f"{len(CAST)} assessors (each with their own severity, noise and speed) and one adjudicator",
-    )
-
-
-def describe(done: Done) -> str:
-    """Where to look."""
-    return "\n".join(
-        [
-            f"report:         {done.report}",
-            f"browse:         {done.browse}",
-            f"Label Studio:   {done.address} (accounts and passwords: {done.passwords})",
-            f"publish it:     annot release RELEASE -C {done.report.parent.parent}",
-            f"stop it with:   annot studio down -C {done.report.parent.parent}",
-            f"simulated:      {done.simulated}; the papers are fictional",
-        ]
     )
 
 
@@ -194,20 +176,17 @@ def _settings_text() -> str:
     return tomlkit.dumps(document)
 
 
-def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> None:
+def _pools(ws: Workspace, *, tell: Tell, advance: Advance) -> None:
     """Rank, compare with the frozen rankings, and draw from those: the same pools on every machine."""
-    overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
+    overlap = _freeze_rankings(ws, advance=advance)
     built = pool.build(
-        ws, overrides=DesignOverrides(), redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance
+        ws, overrides=DesignOverrides(), redraw=False, frozen=True, grow=False, dry_run=False, advance=advance
     )
-    compared = ""
-    if overlap:
-        trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
-        compared = (
-            f", drawn from the packaged rankings; newly trained ones share {100 * min(trained):.0f}% or more of the "
-            f"first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
-        )
-    tell(f"5/12 pools: {built.notes[0]}{compared}")
+    trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
+    tell(
+        f"5/12 pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share "
+        f"{100 * min(trained):.0f}% or more of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+    )
 
 
 def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
@@ -233,11 +212,9 @@ def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> 
     return sum(shares) / len(shares)
 
 
-def _runs(ws: Workspace, *, fresh: bool) -> None:
+def _runs(ws: Workspace) -> None:
     """The baselines; those of word vectors are replaced by the frozen ones, the same on every machine."""
     run.make(ws, systems=RUNS, advance=_quietly)
-    if fresh:
-        return
     frozen = packaged.frozen("runs")
     for name, text in frozen.items():
         if name.endswith(".run"):
@@ -249,7 +226,7 @@ def _runs(ws: Workspace, *, fresh: bool) -> None:
 def _remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
-    with open_store(ws.database_url) as store, store.begin() as session:
+    with ws.writing() as session:
         put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
 
 

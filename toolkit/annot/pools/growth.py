@@ -16,7 +16,6 @@ from annot.formats.trec import rankings_sha256
 from annot.pools.drawn_pools import write_pools
 from annot.pools.frozen_rankings import Rankings, lines_of
 from annot.store import pools, projects
-from annot.store.database import Store
 from annot.store.judgements import is_judged
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
@@ -135,12 +134,12 @@ def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) 
     refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow, judged=True)
 
 
-def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
+def record_version(ws: Workspace, after: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
     """Put the pools on record, write their files, and leave all others as they are.
 
     rankings: what pools follow from, as far as it is known. Raises InputError as `refuse_unasked` does.
     """
-    with store.begin() as session:
+    with ws.writing() as session:
         queries, current = read_queries(session), pools.read_pools(session)
         grown = grown_pools(current, after, queries)
         refuse_unasked(session, grown, grow=grow)

@@ -74,16 +74,6 @@ class PoolFacts:
     """Near-duplicates of other papers that the draws passed over; None where the rankings are not on disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolDifference:
-    """One query paper's pool in two studies."""
-
-    paper_id: str
-    both: int
-    only_first: tuple[str, ...]
-    only_second: tuple[str, ...]
-
-
 def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Ranking]]) -> PoolFacts:
     """pools: by query paper. rankings: by method, then query paper; empty where there are none."""
     times = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
@@ -143,18 +133,6 @@ def _overlaps(rankings: Mapping[str, Mapping[str, Ranking]]) -> Iterator[Overlap
                 shared[depth] = mean(both)
         if shared:
             yield Overlap(first, second, shared)
-
-
-def differing(first: Mapping[str, Pool], second: Mapping[str, Pool]) -> tuple[PoolDifference, ...]:
-    """For each query paper of either study, what the two pools share and what only one of them has."""
-    found = []
-    for paper_id in sorted(first.keys() | second.keys()):
-        one, other = (
-            {entry.doc_id for entry in pools[paper_id].entries} if paper_id in pools else set[str]()
-            for pools in (first, second)
-        )
-        found.append(PoolDifference(paper_id, len(one & other), tuple(sorted(one - other)), tuple(sorted(other - one))))
-    return tuple(found)
 
 
 def _difference_of_version(recorded: Pool, drawn: Pool) -> str | None:

@@ -31,7 +31,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
 from annot.publishing.report.tables import Column, Columns
 from annot.store import adjudications, judgements, people, projects
-from annot.store.database import open_store
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
@@ -39,19 +38,13 @@ PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
-class Added(NamedTuple):
-    """What `annot assessor add` did, and what a person should know."""
+class ChangedPerson(NamedTuple):
+    """What was done for one person, and what the lead should know."""
 
     text: str
     notes: tuple[str, ...] = ()
-
-
-class OwnServer(NamedTuple):
-    """Where one person's server is."""
-
-    url: str
-    text: str
-    notes: tuple[str, ...] = ()
+    url: str = ""
+    """Of the person's own server, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,31 +97,30 @@ SILENT = Columns[Silent](
 )
 
 
-def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> ChangedPerson:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
     _check(person)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = people.read_assessors(session)
-            has_answered = _has_answered(session, pseudonym)
-        known = next((other for other in everyone if other.assessor == pseudonym), None)
-        _refuse_shared(everyone, person)
-        if known is not None and known.account and has_answered and not _same_account(known.account, account):
-            raise InputError(
-                f"{pseudonym} has another account, and answers from it are on record",
-                hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
-                "person, choose another name",
-            )
-        if dry_run:
-            return Added(f"{pseudonym}: would be added")
-        notes = _note_on_account(ws, person)
-        with store.begin() as session:
-            people.put_assessors(session, [person])
-            people.set_left(session, pseudonym, None)
+    with ws.reading() as session:
+        everyone = people.read_assessors(session)
+        has_answered = _has_answered(session, pseudonym)
+    known = next((other for other in everyone if other.assessor == pseudonym), None)
+    _refuse_shared(everyone, person)
+    if known is not None and known.account and has_answered and not _same_account(known.account, account):
+        raise InputError(
+            f"{pseudonym} has another account, and answers from it are on record",
+            hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
+            "person, choose another name",
+        )
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would be added")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
+        people.set_left(session, pseudonym, None)
     verb = "added"
     if known is not None:
         same = (known.account, known.adjudicator) == (account, adjudicator)
@@ -137,32 +129,33 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
-    return Added(f"{pseudonym}: {role}, {verb}", notes)
+    return ChangedPerson(f"{pseudonym}: {role}, {verb}", notes)
 
 
-def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> Added:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> ChangedPerson:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        check_name(pseudonym, tuple(everyone), what="assessor")
-        person = replace(everyone[pseudonym], account=account)
-        _check(person)
-        _refuse_shared(everyone.values(), person)
-        if _same_account(everyone[pseudonym].account, account):
-            return Added(f"{pseudonym}: already has this account")
-        if dry_run:
-            return Added(f"{pseudonym}: would change the account")
-        notes = _note_on_account(ws, person)
-        with store.begin() as session:
-            people.put_assessors(session, [person])
-    return Added(f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account"))
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    person = replace(everyone[pseudonym], account=account)
+    _check(person)
+    _refuse_shared(everyone.values(), person)
+    if _same_account(everyone[pseudonym].account, account):
+        return ChangedPerson(f"{pseudonym}: already has this account")
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would change the account")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
+    return ChangedPerson(
+        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
+    )
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> OwnServer:
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
     """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
@@ -170,38 +163,37 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
-    with open_store(ws.database_url, create=False) as store:
-        if not isolated(ws):
-            raise InputError(
-                '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
-                hint="set it under [judging]; to change the account, use --account",
-            )
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        check_name(pseudonym, tuple(everyone), what="assessor")
-        if url is None:
-            place = place_of(ws, pseudonym)
-            return OwnServer(place.url, f"{pseudonym}: {place.url}")
-        address = url.rstrip("/")
-        if not is_web_address(address):
-            raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
-        if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
-            raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
-        if dry_run:
-            return OwnServer(address, f"{pseudonym}: would be at {address}")
-        local = studio_folder(ws, pseudonym)
-        token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
-        with Gateway(address, token) as gateway:
-            gateway.whoami()
-            refuse_shared(store, gateway, pseudonym, {})
-        keep_address(ws, pseudonym, url=address, token=token)
-        notes = _note_on_account(ws, everyone[pseudonym])
-    return OwnServer(address, f"{pseudonym}: now at {address}", notes)
+    if not isolated(ws):
+        raise InputError(
+            '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
+            hint="set it under [judging]; to change the account, use --account",
+        )
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    if url is None:
+        place = place_of(ws, pseudonym)
+        return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
+    address = url.rstrip("/")
+    if not is_web_address(address):
+        raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
+    if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+        raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
+    local = studio_folder(ws, pseudonym)
+    token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
+    with Gateway(address, token) as gateway, ws.store() as store:
+        gateway.whoami()
+        refuse_shared(store, gateway, pseudonym, {})
+    keep_address(ws, pseudonym, url=address, token=token)
+    notes = _note_on_account(ws, everyone[pseudonym])
+    return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     """Everyone, those who left among them, with how much they were given and have answered."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         everyone = people.read_assessors(session)
         plan = people.read_assignments(session)
         answered = answered_of(session)
@@ -223,7 +215,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
 
 def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
     """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
         left = people.who_left(session)
         answered = answered_of(session)

@@ -16,7 +16,6 @@ from annot.judging.planning.handing_on import PlanHandedOn, hand_on
 from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
-from annot.store.database import Store, open_store
 from annot.store.projects import read_hidden
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
@@ -76,33 +75,32 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
     than was pulled. Raises InputError where they have, and for people whom the study does not have or who left.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = {person.assessor: person for person in people.read_assessors(session)}
-        _check(ws, everyone, leaver, successor)
-        if not offline:
-            _refuse_unpulled(ws, store, leaver)
-        with store.begin() as session:
-            found = _handed_on(ws, session, everyone, leaver, successor)
-            answered = answered_of(session)
-            sent = projects.read_sent(session).get(leaver, set())
-            back = [
-                one
-                for one in judgements.read_returned(session)
-                if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
-            ]
-            if dry_run:
-                session.rollback()
-            else:
-                now = moment_now()
-                if everyone[leaver].left_on is None:
-                    people.set_left(session, leaver, now)
-                for one in back:
-                    judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
-                if found.given_up:
-                    record_plan(ws, session, found.plan, handed_on=found.given_up)
-        if found.given_up and not dry_run:
-            write_plan(ws, found.plan)
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    _check(ws, everyone, leaver, successor)
+    if not offline:
+        _refuse_unpulled(ws, leaver)
+    with ws.writing() as session:
+        found = _handed_on(ws, session, everyone, leaver, successor)
+        answered = answered_of(session)
+        sent = projects.read_sent(session).get(leaver, set())
+        back = [
+            one
+            for one in judgements.read_returned(session)
+            if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
+        ]
+        if dry_run:
+            session.rollback()
+        else:
+            now = moment_now()
+            if everyone[leaver].left_on is None:
+                people.set_left(session, leaver, now)
+            for one in back:
+                judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
+            if found.given_up:
+                record_plan(ws, session, found.plan, handed_on=found.given_up)
+    if found.given_up and not dry_run:
+        write_plan(ws, found.plan)
     received = Counter(name for name in found.moved.values() if name is not None)
     kept = {one.asked for one in found.plan if one.assessor == leaver}
     return Left(
@@ -142,9 +140,9 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
         )
 
 
-def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
+def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError where the person has answered pairs that would go to others, because they are not pulled yet."""
-    with store.read() as session:
+    with ws.reading() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
         sent = [
             (project, tasks)

@@ -17,7 +17,7 @@ from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.database import Store, open_store
+from annot.store.database import Store
 from annot.store.dump import row_counts
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
@@ -52,7 +52,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
         raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
     notes: list[str] = []
     states, taken = states_of(ws), tuple(files_of(ws, notes))
-    with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
+    with ws.store() as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
             with store.read() as session:
                 rows = row_counts(session.connection())

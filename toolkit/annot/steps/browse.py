@@ -19,7 +19,6 @@ from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
-from annot.store.database import open_store
 from annot.store.projects import StoredRound, read_hidden
 from annot.study.adjudication import Pair
 from annot.study.exports import read_kinds, unfinished
@@ -52,9 +51,9 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     """
     if not ws.has_corpus:
         raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
-        waiting = under_way(session, snapshot)
+        waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     texts = papers.find_papers(ws.corpus, named)
@@ -136,16 +135,12 @@ def _matches(
 TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
-def under_way(session: Session, snapshot: Snapshot) -> tuple[str, ...]:
-    """What is still to be answered, in words; empty once everything has ended.
+def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+    """What is still to be answered, in words; nothing once everything has ended.
 
     Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
     repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
     """
-    return tuple(_waiting(session, snapshot))
-
-
-def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
     open_pairs = len(unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"

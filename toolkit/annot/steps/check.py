@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, verb
@@ -18,7 +18,6 @@ from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.report.terminal import rendered
 from annot.ranking.index import faults_of
-from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
 from annot.study.workspace import Workspace
@@ -68,10 +67,8 @@ class Checked:
         return FindingError(f"{counted(sum(part.findings for part in bad.values()), 'problem')} found: {counts}")
 
 
-class Check(Protocol):
-    """How a part is looked at."""
-
-    def __call__(self, ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart: ...
+Check = Callable[[Workspace, Path | None, Advance], CheckedPart]
+"""Looks at a part, and at a release if one is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +89,12 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     if release is not None and part not in (None, "files"):
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
-        return Checked({part: PARTS[part](ws, release=release, advance=advance)})
-    open_store(ws.database_url, create=False).close()  # Without a database nothing can be looked at.
+        return Checked({part: PARTS[part](ws, release, advance)})
+    ws.store().close()  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:
-            checked.parts[name] = look(ws, release=release, advance=advance)
+            checked.parts[name] = look(ws, release, advance)
         except (MissingInput, StudioError) as error:
             checked.unchecked[name] = "; ".join([error.message, *error.faults])
         except InputError as error:
@@ -108,13 +105,13 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     return checked
 
 
-def _plan(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _plan(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = plan_on_record.check(ws)
     count = len(found.faults)
     return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {counted(count, 'fault')}")
 
 
-def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _pools(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = pool_facts.replay(ws, advance=advance)
     count = len(found.differences)
     why = "`annot check files` shows whether the corpus or a file has changed since"
@@ -127,7 +124,7 @@ def _pools(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     )
 
 
-def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _guidelines(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = guideline_faults.check(ws)
     count = len(found.findings)
     pages = ", ".join(f"{page}.md" for page in found.pages)
@@ -139,7 +136,7 @@ def _guidelines(ws: Workspace, *, release: Path | None, advance: Advance) -> Che
     return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
 
 
-def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _index(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     faults = faults_of(ws)
     sound = "no file of the index has changed since it was written"
     words = f"index: {counted(len(faults), 'file')} changed since {verb(len(faults), 'it was', 'they were')} written"
@@ -147,8 +144,8 @@ def _index(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
 
 
-def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+def _files(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
+    with ws.reading() as session:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
     if release is not None:
@@ -160,7 +157,7 @@ def _files(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedP
     return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
 
 
-def _server(ws: Workspace, *, release: Path | None, advance: Advance) -> CheckedPart:
+def _server(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
     found = audit.audit(ws, advance=advance)
     count = len(found.findings)
     return CheckedPart(found, audit.described(found), count, f"{counted(count, 'problem')} on the server")

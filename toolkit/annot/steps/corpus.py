@@ -19,7 +19,6 @@ from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
-from annot.store.database import open_store
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.workspace import Workspace, check_files, sha256_of
@@ -165,6 +164,6 @@ def _hash_of(name: str) -> str:
 
 def _remember(ws: Workspace, content: str, facts: dict[str, object]) -> None:
     """Note down what was left out of these files, once: the same files again are all known, which is no news."""
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
             put_import(session, Imported(Source.CORPUS, content, facts))

@@ -17,7 +17,6 @@ from annot.base.errors import AnnotError, StudioError
 from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
-from annot.store.database import open_store
 from annot.study.archive import ASIDE, BACKUPS
 from annot.study.backups import database_files
 from annot.study.workspace import Workspace
@@ -109,7 +108,7 @@ def _client(packages: dict[str, str]) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        open_store(ws.database_url, create=False).close()
+        ws.store().close()
     except AnnotError as error:
         yield Problem(error.message, error.hint or "restore a backup with `annot restore`")
     for left in sorted(ws.root.glob(f"{ASIDE}*")):

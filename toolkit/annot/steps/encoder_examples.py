@@ -35,11 +35,18 @@ from annot.ranking.systems.training.examples import (
     with_negatives,
 )
 from annot.ranking.systems.training.recipes import Recipe
-from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace, check_files, write_file
 
+CONTEXT_WORDS = (5, 60)
+"""Words of a co-citation context, at least and at most, as Aspire's authors have them."""
+MOST_COCITED = 3
+"""Papers of a set, for pairs of papers (Aspire, appendix A)."""
+EASY, HARD = 3, 2
+"""Triplets of a paper with a random negative, and with one that a paper it cites cites (SPECTER, section 4)."""
+CLOZE_SENTENCES, CLOZE_REMOVED = 2, 0.9
+"""For the inverse cloze task: sentences of an abstract, and how often such a sentence is dropped from it."""
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 
 
@@ -61,19 +68,15 @@ class WrittenContexts:
 
 
 def write_contexts(
-    ws: Workspace,
-    files: Sequence[Path],
-    *,
-    out: Path,
-    limits: cocitations.Limits,
-    dry_run: bool,
-    advance: Advance,
+    ws: Workspace, files: Sequence[Path], *, out: Path, fields: Sequence[str], dry_run: bool, advance: Advance
 ) -> WrittenContexts:
     """Find the co-citations of papers of the corpus in S2ORC's full texts. All files are sound, or nothing is written.
 
-    The corpus's own filters (`[corpus]` in annot.toml, CSFCube's unless changed) say which abstracts qualify.
+    fields: of study, of the citing papers; none are all. The corpus's own filters (`[corpus]` in annot.toml, CSFCube's
+    unless changed) say which abstracts qualify.
     """
     check_files(files)
+    limits = cocitations.Limits(*CONTEXT_WORDS, tuple(fields))
     found = cocitations.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
         write_file(out, json_lines(map(cocitations.context_record, found.contexts.items())))
@@ -112,16 +115,6 @@ class Sampling(NamedTuple):
     """Dev examples, at most."""
     dev_share: float
     """Of papers or sets that may give dev examples."""
-    most_cocited: int
-    """Papers of a set, for pairs of papers."""
-    easy: int
-    hard: int
-    sentences: int
-    """Of an abstract, for the inverse cloze task."""
-    removed: float
-    """How often such a sentence is dropped from its abstract."""
-    with_queries: bool
-    """Whether the query papers of the study are trained on, too."""
     seed: int
 
 
@@ -139,15 +132,13 @@ class WrittenExamples:
 def write_examples(
     ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, sampling: Sampling, dry_run: bool
 ) -> WrittenExamples:
-    """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them unless wanted.
+    """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
 
     contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
     and writes nothing, where there is no example to train on, or no dev example although some are wanted.
     """
-    queries: Set[str] = frozenset()
-    if not sampling.with_queries:
-        with open_store(ws.database_url, create=False) as store, store.read() as session:
-            queries = frozenset(query.paper_id for query in read_queries(session))
+    with ws.reading() as session:
+        queries = frozenset(query.paper_id for query in read_queries(session))
     sampler = _Sampler(ws, recipe, sampling, queries)
     if recipe.of == "triplets":
         train, dev = sampler.of_citations()
@@ -216,7 +207,6 @@ class _Sampler:
         self.left_out[QUERY_PAPER] += len(read) - len(corpus)
         there = set(corpus)
         citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
-        negatives = {"easy": self.sampling.easy, "hard": self.sampling.hard, "seed": self.sampling.seed}
         drawn: list[list[Triplet]] = []
         for names, most in self._sides(corpus):
             side: list[Triplet] = []
@@ -224,7 +214,7 @@ class _Sampler:
                 if most is not None and len(side) >= most:
                     self.left_out[NOT_NEEDED] += 1
                     continue
-                found, short = triplets(paper_id, citations, corpus, **negatives)
+                found, short = triplets(paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.sampling.seed)
                 side += found
                 self.left_out.update([short] if short else [])
             drawn.append(side[:most])
@@ -243,7 +233,7 @@ class _Sampler:
         def examples(papers: Iterable[Paper]) -> Iterator[Example]:
             for paper in papers:
                 self.left_out["papers of one sentence"] += len(paper.sentences) < 2
-                yield from cloze(paper, sentences=sampling.sentences, removed=sampling.removed, seed=sampling.seed)
+                yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=sampling.seed)
 
         wanted = set(train)
         stream = (paper for paper in read_papers(corpus) if paper.paper_id in wanted)
@@ -259,8 +249,8 @@ class _Sampler:
         for papers, said in contexts.items():
             if self.queries & set(papers):
                 self.left_out["sets with a query paper of this study"] += 1
-            elif of_papers and len(papers) > sampling.most_cocited:
-                self.left_out[f"sets of more than {sampling.most_cocited} papers"] += 1
+            elif of_papers and len(papers) > MOST_COCITED:
+                self.left_out[f"sets of more than {MOST_COCITED} papers"] += 1
             elif not of_papers and len(said) < 2:
                 self.left_out["sets with one context"] += 1
             else:

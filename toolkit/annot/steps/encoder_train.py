@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import pandas
 
 from annot.base.errors import InputError
 from annot.base.records import Advance
@@ -159,11 +159,7 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     assert progress.best is not None, "a training looks at the dev examples"
     record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
     write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
-    rows = io.StringIO()
-    writer = csv.writer(rows, lineterminator="\n")
-    writer.writerow(asdict(progress.best))
-    writer.writerows(map(astuple, progress.curve))
-    write_file(made / CURVE, rows.getvalue())
+    write_file(made / CURVE, pandas.DataFrame(progress.curve).to_csv(index=False))
     losses = {
         "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
         "dev": [(one.step, one.dev_loss) for one in progress.curve],

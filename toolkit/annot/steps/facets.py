@@ -34,7 +34,6 @@ from annot.corpus.facets.training import (
     without_held_out,
 )
 from annot.store import facet_labels, papers, pools
-from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.paper_writing import remove_papers
 from annot.store.papers import RowGroups, groups_for, read_columns
@@ -237,19 +236,18 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             raise misfit
 
     states = states_of(ws)
-    with open_store(ws.database_url, create=False) as store:
-        if dry_run:
-            deque(labelled(), maxlen=0)
-        else:
-            # All are predicted before the first is written: that takes minutes, in which others may write.
-            with TemporaryFile(dir=ws.root) as aside:
-                write_labels(aside, labelled())
-                with store.begin() as session:
-                    found = labels_in(aside, predicted_by=predicted_by)
-                    facet_labels.replace_labels(session, found, keep_others=misfit is not None)
-        with store.read() as session:
-            corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-            on_record = {one.paper_id: one for one in facet_labels.read_labels(session, bare)}
+    if dry_run:
+        deque(labelled(), maxlen=0)
+    else:
+        # All are predicted before the first is written: that takes minutes, in which others may write.
+        with TemporaryFile(dir=ws.root) as aside:
+            write_labels(aside, labelled())
+            with ws.writing() as session:
+                found = labels_in(aside, predicted_by=predicted_by)
+                facet_labels.replace_labels(session, found, keep_others=misfit is not None)
+    with ws.reading() as session:
+        corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
+        on_record = {one.paper_id: one for one in facet_labels.read_labels(session, bare)}
     for one in on_record.values():
         labels.update(one.labels)
         facets.update(offered_facets(one.labels, facets=ws.settings.facets))
@@ -277,7 +275,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
 
     Raises InputError, and takes none, where one of them is a query paper or in a pool, or where no paper has labels.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         labelled = facet_labels.labelled_ids(session)
         drawn = pools.read_pools(session).values()
         used = {entry.doc_id for pool in drawn for entry in pool.entries}
@@ -295,7 +293,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         write_corpus_manifest(ws)
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        with ws.writing() as session:
             put_import(session, Imported(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return LeftOut(tuple(out), len(labelled))

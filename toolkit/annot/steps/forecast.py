@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import mean
 
 from annot.base.errors import MissingInput
-from annot.base.names import check_name, counted
+from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import papers_of
@@ -40,7 +40,6 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.publishing.report.words import sentences
 from annot.store import people
-from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -158,7 +157,7 @@ def design(
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         known = read_queries(session)
         everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
         drawn = read_pools(session)
@@ -238,14 +237,8 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
 def describe_design(found: Simulated) -> str:
     """The forecast in words."""
     forecast = found.forecast
-    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
-    head = sentences(
-        "commands.simulated",
-        found=found,
-        basis=", ".join(f"{counted(n, 'query')} {what}" for n, what in sizes if n) or "no query",
-        policy=IN_WORDS[found.missing],
-        fewest=FEWEST_FOR_REPEATS,
-    )
+    fixed = {"policy": IN_WORDS[found.missing], "fewest": FEWEST_FOR_REPEATS}
+    head = sentences("commands.simulated", found=found, **fixed)
     return rendered(
         "simulated",
         found=found,
@@ -267,7 +260,7 @@ def pools(
     Raises MissingInput where there are no rankings.
     """
     settings = ws.settings
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         queries = read_queries(session)
         current = read_pools(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]

@@ -21,7 +21,6 @@ from annot.formats.trec import write_run
 from annot.judging.plan_on_record import plan_sha256
 from annot.publishing.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
-from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
@@ -74,7 +73,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
                 writer.add(paper)
         write_corpus_manifest(ws)
         run_files = {run.tag: write_run(run.rankings, tag=run.tag) for run in release.runs}
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        with ws.writing() as session:
             _store(session, release, run_files, digest.hexdigest(), seed=ws.settings.seed)
             facts = {**imported.counts, "cleaned": cleaning.facts}
             runs.put_import(session, runs.Imported(Source.CSFCUBE, digest.hexdigest(), facts))
@@ -82,7 +81,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
             write_file(ws.run_file(tag), text)
         if release.decisions:
             # Final grades and runs come together, so that the import can be evaluated as it is.
-            with open_store(ws.database_url, create=False) as store, store.read() as session:
+            with ws.reading() as session:
                 outcome = outcome_of(session, ws.settings)
             export_qrels(ws, outcome, release.queries)
         _set_missing_policy(ws.settings_file)
@@ -91,7 +90,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
 
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty study, or finds its own work there; it never mixes with another study."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         earlier = runs.read_imports(session)
         if any((known.what, known.source_sha256) == (Source.CSFCUBE, digest) for known in earlier):
             return

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import check_name
-from annot.base.records import Paper, Qrel, Query
-from annot.base.settings import Settings
+from annot.base.records import Query
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.formats.csfcube import is_release_file
@@ -25,12 +24,14 @@ from annot.formats.trec import read_qrels
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.topics_as_papers import topics_as_papers
-from annot.store.database import open_store
+from annot.publishing.report.words import sentences
 from annot.store.papers import find_papers
 from annot.store.runs import put_split
 from annot.study.workspace import Workspace, check_files, given_bytes
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
+FORMS = ("qrels", "relish", "treccovid-rf")
+"""How grades can be written."""
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
 WHO = "a1"
@@ -91,52 +92,36 @@ def judgements_from(
     file: Path,
     *,
     columns: Mapping[str, str],
-    facet: str | None,
-    adjudicators: tuple[str, ...],
-    dry_run: bool,
-) -> ImportedJudgements:
-    """Bring in the judgements of `file`. The same file again changes nothing; further files add to it.
-
-    columns: the column of each field that is named; others are found. facet: of the queries whose id does not end in
-    `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
-
-    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
-    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
-    called so in the file; the names stay in the database. Raises InputError with every fault, and when the study has
-    judgements or a plan of its own.
-    """
-    data = _bytes_of(file, ws, facet, expected="CSV or JSON Lines")
-    rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
-    return import_judgements(ws, rows, data, name=str(file), facet=facet, adjudicators=adjudicators, dry_run=dry_run)
-
-
-def export_from(
-    ws: Workspace,
-    file: Path,
-    *,
-    keys: ExportKeys,
+    export: ExportKeys | None,
     grades: Sequence[str],
     facet: str | None,
     adjudicators: tuple[str, ...],
     dry_run: bool,
 ) -> ImportedJudgements:
-    """Bring in the judgements of an export (JSON) of any Label Studio project, as `judgements_from` does.
+    """Bring in the judgements of a table, or of an export (JSON) of any Label Studio project.
 
-    grades: `VALUE=GRADE` for each value of the control that is neither a number nor a name of the scale. Every
-    annotation is kept: of one person's several on a pair the latest counts, and one that was skipped does not.
+    The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
+    named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
+    each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
+    end in `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
+
+    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
+    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
+    called so in the file; the names stay in the database. Every annotation of an export is kept: of one person's
+    several on a pair the latest counts, and one that was skipped does not. Raises InputError with every fault, and when
+    the study has judgements or a plan of its own.
     """
-    data = _bytes_of(file, ws, facet, expected="an export of Label Studio in JSON")
-    scale = ws.settings.scale.names
-    rows = read_export(data, name=str(file), keys=keys, grades=grades_named(grades, scale), scale=scale)
-    return import_judgements(
-        ws, rows, data, name=f"{file} task", facet=facet, adjudicators=adjudicators, dry_run=dry_run
-    )
-
-
-def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) -> bytes:
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
-    return given_bytes(file, expected=expected)
+    name, scale = str(file), ws.settings.scale.names
+    if export is None:
+        data = given_bytes(file, expected="CSV or JSON Lines")
+        rows = read_judgements(data, name=name, columns=columns, scale=scale)
+    else:
+        data = given_bytes(file, expected="an export of Label Studio in JSON")
+        rows = read_export(data, name=name, keys=export, grades=grades_named(grades, scale), scale=scale)
+        name = f"{file} task"
+    return import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=adjudicators, dry_run=dry_run)
 
 
 def grades_from(
@@ -151,7 +136,7 @@ def grades_from(
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         refuse_other_work(ws, session)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
@@ -169,7 +154,7 @@ def grades_from(
     data = b"".join(file.read_bytes() for file in files)
     imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        with ws.writing() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
     return ImportedGrades(
@@ -177,7 +162,17 @@ def grades_from(
         pairs=len(rows),
         grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=(*imported.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
+        notes=(
+            *imported.notes,
+            *sentences(
+                "commands.grades",
+                unranked=sorted(query.query_id for query in queries.values() if query.paper_id not in texts),
+                absent=len(ids - texts.keys()),
+                papers=len(ids),
+                highest=max(row.grade or 0 for row in rows),
+                needed=ws.settings.evaluation.relevant_from,
+            ),
+        ),
     )
 
 
@@ -189,14 +184,14 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
     """The grades of each file, by its name without ending."""
-    check_name(form, tuple(FORMS), what="form of grades")
+    check_name(form, FORMS, what="form of grades")
     check_files(files)
     stems = [file.stem for file in files]
     if len({*stems}) < len(stems):
         raise InputError(
             f"found files with the same name ({', '.join(stems)}), expected a different name for each fold"
         )
-    return {file.stem: FORMS[form](ws, file, per_topic) for file in files}
+    return {file.stem: _rows(ws, file, form, per_topic) for file in files}
 
 
 def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> None:
@@ -207,50 +202,15 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
-def _notes(
-    queries: Iterable[Query],
-    ids: Collection[str],
-    texts: Mapping[str, Paper],
-    rows: Iterable[FileJudgement],
-    settings: Settings,
-) -> Iterator[str]:
-    if without := sorted(query.query_id for query in queries if query.paper_id not in texts):
-        yield f"queries without a text in the corpus, so not ranked: {len(without)}, such as {without[0]}"
-    if absent := len([paper_id for paper_id in ids if paper_id not in texts]):
-        yield f"papers without a text in the corpus: {absent} of {len(ids)}; graded, but not ranked"
-    highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
-    if highest < needed:
-        relevant_from = f"evaluation.relevant_from = {max(1, highest)}"
-        yield f"the highest grade is {highest}, but relevant means {needed} or more: set {relevant_from} in annot.toml"
-
-
-def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:
+def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[FileJudgement]:
+    """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
+    if form == "relish":
+        return read_relish(file.read_bytes(), name=str(file))
+    with file.open(encoding="utf-8") as lines:
+        qrels = read_qrels(lines, name=str(file))
+    if form == "treccovid-rf":
+        qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
     return [
         FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
         for line, (query_id, doc_id, grade) in enumerate(qrels, 1)
     ]
-
-
-def _qrels_in(file: Path) -> tuple[Qrel, ...]:
-    with file.open(encoding="utf-8") as lines:
-        return read_qrels(lines, name=str(file))
-
-
-def _qrels(_ws: Workspace, file: Path, _per_topic: int) -> Sequence[FileJudgement]:
-    return _judgements(_qrels_in(file))
-
-
-def _relish(_ws: Workspace, file: Path, _per_topic: int) -> Sequence[FileJudgement]:
-    return read_relish(file.read_bytes(), name=str(file))
-
-
-def _treccovid_rf(ws: Workspace, file: Path, per_topic: int) -> Sequence[FileJudgement]:
-    return _judgements(topics_as_papers(_qrels_in(file), per_topic=per_topic, seed=ws.settings.seed))
-
-
-FORMS: Mapping[str, Callable[[Workspace, Path, int], Sequence[FileJudgement]]] = {
-    "qrels": _qrels,
-    "relish": _relish,
-    "treccovid-rf": _treccovid_rf,
-}
-"""How each kind of file is read: from the study, the file, and how many papers a topic gives."""

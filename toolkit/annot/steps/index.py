@@ -13,7 +13,6 @@ from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.pools.pool_design import design_of_settings
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed
 from annot.ranking.index import IndexPart, damaged, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.index_parts import WHOLE, lacks_shards, missing_averages
 from annot.ranking.methods import LSA, METHODS
@@ -47,11 +46,7 @@ class IndexEntry:
 
 
 PARTS = Columns[IndexEntry](
-    [
-        Column("part", lambda one: one.name),
-        Column("made", lambda one: one.made),
-        Column("used", lambda one: one.used),
-    ],
+    [Column("part", lambda one: one.name), Column("made", lambda one: one.made), Column("used", lambda one: one.used)],
     [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
 )
 
@@ -85,20 +80,6 @@ def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
         IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
         for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
     )
-
-
-def describe_parts(parts: tuple[IndexEntry, ...]) -> str:
-    """A table of parts, or that there are none."""
-    return printed(PARTS, parts) or "the index is empty; make it with `annot index`"
-
-
-def describe_removed(removed: tuple[IndexEntry, ...], *, dry_run: bool) -> str:
-    """What was removed, or would be, and what that saves."""
-    if not removed:
-        return "nothing to remove: all of the index is used"
-    size = in_words(sum(one.bytes for one in removed))
-    verb = "would free" if dry_run else "freed"
-    return f"{printed(PARTS, removed)}\n{verb} {size}"
 
 
 def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:

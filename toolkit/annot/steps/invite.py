@@ -22,9 +22,8 @@ from annot.labelstudio import server
 from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
-from annot.publishing.report.words import listed
+from annot.publishing.report.words import sentences
 from annot.store import people, pools, projects, trials
-from annot.store.database import open_store
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import Project, read_hidden
 from annot.study.made import note_letters
@@ -75,7 +74,7 @@ def invite(
     until: the day by which the pairs are wanted. Raises InputError for people who have left or have no account,
     MissingInput when there is no one.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
     own = {one.person.assessor: one.person.assessor if isolated(ws) else None for one in found}
@@ -102,7 +101,7 @@ def invite(
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         record_notices(session, (_notice(ws, one) for one in made))
     note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)
@@ -118,25 +117,7 @@ def describe(made: tuple[Letter, ...]) -> str:
 
 def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
     """Where the passwords are, what these letters cannot tell yet, and when to write again."""
-    said = []
-    for path in dict.fromkeys(one.password for one in made if one.password is not None):
-        said.append(
-            f"the passwords are in {path}, one person per line; send each person theirs separately from the letter"
-        )
-    if waiting := _named(made, "judge"):
-        said.append(f"no link yet for {waiting}: run the command again after `annot push`")
-    if uncounted := [one.assessor for one in made if not one.counted and one.role == "judge"]:
-        said.append(f"no number of pairs yet for {listed(uncounted)}: first draw the pools")
-    if waiting := _named(made, "adjudicate"):
-        said.append(f"{waiting} can sign in now; run the command again after `annot push adjudication`")
-    if not all(one.contact for one in made):
-        said.append("the letters name no contact: set `contact` in annot.toml, or use --contact")
-    return tuple(said)
-
-
-def _named(made: tuple[Letter, ...], role: Role) -> str:
-    names = [one.assessor for one in made if one.link is None and one.role == role]
-    return listed(names) if names else ""
+    return sentences("commands.letters", letters=made)
 
 
 def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: list[Addressee]) -> list[Addressee]:

@@ -11,7 +11,6 @@ from annot.judging.meeting import meeting_of
 from annot.publishing.report.meeting import Screens, meeting_page
 from annot.publishing.report.pages import markdown, page
 from annot.store import papers
-from annot.store.database import open_store
 from annot.store.facet_labels import read_labels
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -70,7 +69,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
 def _said(ws: Workspace, snapshot: Snapshot, wanted: set[str], facets: set[str]) -> Screens:
     """What the screens mark and the guidelines say of these papers and facets."""
     pages, _ = read_pages(ws)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         labels = {one.paper_id: one.labels for one in read_labels(session, sorted(wanted))}
     return Screens(
         query_marks={query.query_id: query.sentences for query in snapshot.queries},

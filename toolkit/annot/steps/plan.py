@@ -24,7 +24,6 @@ from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
-from annot.store.database import Store, open_store
 from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
@@ -77,59 +76,57 @@ def make(
     the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
     they would be without it.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            known = {query.query_id: query for query in read_queries(session)}
-            documents = pools.documents_by_query(session)
-            everyone = people.read_assessors(session)
-            current = people.read_assignments(session)
-            before = people.read_plan(session)
-            sent = projects.was_sent(session)
-        if seed is None:
-            seed = ws.settings.seed if before is None else before.seed
-        ws = ws.replaced(seed=seed)
-        for name in shares:
-            check_name(name, [person.assessor for person in everyone], what="--share")
-        wanted = _wanted(known, documents, queries, current)
-        former = {person.assessor for person in everyone if person.left_on is not None}
-        assessors = [
-            person.assessor
-            for person in everyone
-            if person.assessor not in former
-            and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
-        ]
-        recorded = {person.assessor: person.share for person in everyone if person.share is not None}
-        hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
-        assignments = draw_plan(
-            wanted,
-            known,
-            assessors,
-            per_pair=ws.settings.judging.per_pair,
-            assignment=ws.settings.judging.assignment,
-            repeats=ws.settings.judging.repeats,
-            seed=seed,
-            current=current,
-            former=former,
-            shares=hours,
-        )
-        new = set(assignments) - set(current)
-        per_pair = ws.settings.judging.per_pair
-        # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
-        known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
-        if before is not None and (before.per_pair or per_pair) < per_pair:
-            known_pairs = set()
-        given = {one.pair for one in new}
-        added = Counter(query_id for query_id, _ in given - known_pairs)
-        unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
-        if not dry_run:
-            with store.begin() as session:
-                refuse_growth(session, added, grow=grow)
-                people.set_shares(session, shares)
-                if new or before is None:
-                    record_plan(ws, session, assignments, per_pair=per_pair)
-            file = ws.pools / PLAN_FILE
-            if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
-                write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        documents = pools.documents_by_query(session)
+        everyone = people.read_assessors(session)
+        current = people.read_assignments(session)
+        before = people.read_plan(session)
+        sent = projects.was_sent(session)
+    if seed is None:
+        seed = ws.settings.seed if before is None else before.seed
+    ws = ws.replaced(seed=seed)
+    for name in shares:
+        check_name(name, [person.assessor for person in everyone], what="--share")
+    wanted = _wanted(known, documents, queries, current)
+    former = {person.assessor for person in everyone if person.left_on is not None}
+    assessors = [
+        person.assessor
+        for person in everyone
+        if person.assessor not in former and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
+    ]
+    recorded = {person.assessor: person.share for person in everyone if person.share is not None}
+    hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
+    assignments = draw_plan(
+        wanted,
+        known,
+        assessors,
+        per_pair=ws.settings.judging.per_pair,
+        assignment=ws.settings.judging.assignment,
+        repeats=ws.settings.judging.repeats,
+        seed=seed,
+        current=current,
+        former=former,
+        shares=hours,
+    )
+    new = set(assignments) - set(current)
+    per_pair = ws.settings.judging.per_pair
+    # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
+    known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
+    if before is not None and (before.per_pair or per_pair) < per_pair:
+        known_pairs = set()
+    given = {one.pair for one in new}
+    added = Counter(query_id for query_id, _ in given - known_pairs)
+    unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
+    if not dry_run:
+        with ws.writing() as session:
+            refuse_growth(session, added, grow=grow)
+            people.set_shares(session, shares)
+            if new or before is None:
+                record_plan(ws, session, assignments, per_pair=per_pair)
+        file = ws.pools / PLAN_FILE
+        if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
+            write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     needed = {
         "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
@@ -242,31 +239,30 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         raise InputError(
             "--sent: found no --query, expected the queries to take back", hint="name each one with --query"
         )
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            current = people.read_assignments(session)
-            known = {query.query_id: query for query in read_queries(session)}
-        if not current:
-            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        chosen = {known_query(known, name).query_id for name in queries} or set(known)
-        if sent:
-            if not dry_run:
-                keep_backup(ws, "before plan withdraw")
-            _unsend(ws, store, chosen, dry_run=dry_run)
-        leaving, remaining = _drop(ws, store, chosen, of_query=bool(queries), unsent=sent, dry_run=dry_run)
+    with ws.reading() as session:
+        current = people.read_assignments(session)
+        known = {query.query_id: query for query in read_queries(session)}
+    if not current:
+        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+    chosen = {known_query(known, name).query_id for name in queries} or set(known)
+    if sent:
+        if not dry_run:
+            keep_backup(ws, "before plan withdraw")
+        _unsend(ws, chosen, dry_run=dry_run)
+    leaving, remaining = _drop(ws, chosen, of_query=bool(queries), unsent=sent, dry_run=dry_run)
     if not dry_run:
         write_plan(ws, remaining)
     return leaving
 
 
 def _drop(
-    ws: Workspace, store: Store, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
+    ws: Workspace, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
 ) -> tuple[int, tuple[Assignment, ...]]:
     """Take the pairs that can go out of the plan; how many assignments those were, and those that remain.
 
     unsent: in a dry run, that what was sent of these queries would have been taken back by now.
     """
-    with store.begin() as session:
+    with ws.writing() as session:
         current = people.read_assignments(session)
         sent = projects.read_sent(session)
         bound = {asked.pair for of_person in sent.values() for asked in of_person}
@@ -291,13 +287,13 @@ def _drop(
     return len(leaving), remaining
 
 
-def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> None:
+def _unsend(ws: Workspace, chosen: set[str], *, dry_run: bool) -> None:
     """Delete the tasks of these queries from every server, and forget them.
 
     Raises InputError, and deletes nothing, if one of them is answered, and StudioError where a server
     cannot be asked.
     """
-    with store.read() as session:
+    with ws.reading() as session:
         judged = {one.query_id for one in judgements.read_judgements(session)} & chosen
         documents = pools.documents_by_query(session)
         tasks = {
@@ -325,7 +321,7 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
         assert project.remote_id is not None
         gateway.delete_unanswered(project.remote_id, [task.task_id for task in look(gateway, project)])
         staying = {keys[task.key or ""] for task in look(gateway, project)}
-        with store.begin() as session:
+        with ws.writing() as session:
             projects.forget_tasks(session, project.project, [asked for asked in tasks[project] if asked not in staying])
         answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in staying)
 
@@ -335,23 +331,18 @@ def _unsend(ws: Workspace, store: Store, chosen: set[str], *, dry_run: bool) -> 
                 f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` fetches {hint}"
             )
 
-    _on_each(ws, store, tasks, refuse_answered)
-    refuse(
-        "already answered; nothing was deleted",
-        "the answers; a query with answers stays in the plan",
-    )
+    _on_each(ws, tasks, refuse_answered)
+    refuse("already answered; nothing was deleted", "the answers; a query with answers stays in the plan")
     if dry_run:
         return
-    _on_each(ws, store, tasks, delete)
+    _on_each(ws, tasks, delete)
     refuse(
         "answered while the others were deleted; the queries stay in the plan",
         "the answers, and `annot push` sends again what was deleted",
     )
 
 
-def _on_each(
-    ws: Workspace, store: Store, tasks: Mapping[Project, Sequence[Asked]], work: Callable[[Gateway, Project], None]
-) -> None:
+def _on_each(ws: Workspace, tasks: Mapping[Project, Sequence[Asked]], work: Callable[[Gateway, Project], None]) -> None:
     """Do `work` on every project; StudioError where one could not be reached."""
     done: set[Project] = set()
     if not tasks:
@@ -364,7 +355,8 @@ def _on_each(
                 work(gateway, project)
                 done.add(project)
 
-    away = on_servers(ws, store, sorted({project.assessor for project in tasks}), on_server)
+    with ws.store() as store:
+        away = on_servers(ws, store, sorted({project.assessor for project in tasks}), on_server)
     missed = [project for project, asked in tasks.items() if asked and project not in done]
     if missed:
         whys = {one.assessor: one.why for one in away}

@@ -6,20 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MissingInput
 from annot.base.records import CITED, Advance, Pool, Query
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
-from annot.pools.admission import (
-    admissions,
-    as_recorded,
-    passed_over_in,
-    recorded_admissions,
-    write_admissions,
-)
+from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import draw_pools, write_pools
 from annot.pools.frozen_rankings import (
     Rankings,
@@ -44,15 +37,7 @@ from annot.pools.pool_design import (
     usual_design,
     without,
 )
-from annot.pools.pool_facts import (
-    PoolDifference,
-    PoolFacts,
-    differing,
-    drawn_rankings,
-    facts_of,
-    passed_over,
-    recorded_pools,
-)
+from annot.pools.pool_facts import PoolFacts, drawn_rankings, facts_of, passed_over, recorded_pools
 from annot.pools.pooling import shares
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
@@ -60,7 +45,6 @@ from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
 from annot.study.made import note, states_of
@@ -134,78 +118,77 @@ def build(
     would be without it, and where pairs that were sent or judged would leave.
     """
     by_settings = design_of_settings(ws.settings)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = read_queries(session)
-            current = pools.read_pools(session)
-            hashes = pools.read_rankings_sha256(session)
-            sent = projects.was_sent(session)
-        if not queries:
-            raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-        recorded = recorded_designs(current.values())
-        usual = None if redraw else usual_design(recorded)
-        absent = set(absent_by_default(ws))
-        if frozen:
-            absent -= {path.stem for path in ws.rankings.glob("*.run")}
+    with ws.reading() as session:
+        queries = read_queries(session)
+        current = pools.read_pools(session)
+        hashes = pools.read_rankings_sha256(session)
+        sent = projects.was_sent(session)
+    if not queries:
+        raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+    recorded = recorded_designs(current.values())
+    usual = None if redraw else usual_design(recorded)
+    absent = set(absent_by_default(ws))
+    if frozen:
+        absent -= {path.stem for path in ws.rankings.glob("*.run")}
 
-        def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
-            """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
-            found = overridden(drawn_by, overrides)
-            return found if overrides.methods else without(found, absent - {*drew})
+    def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
+        """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
+        found = overridden(drawn_by, overrides)
+        return found if overrides.methods else without(found, absent - {*drew})
 
-        design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
-        chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
-        query_papers = papers_of(ws, [query.paper_id for query in queries if query.paper_id in chosen])
-        designs = {
-            paper_id: design
-            if redraw or paper_id not in recorded
-            else as_asked(recorded[paper_id], recorded[paper_id].methods)
+    design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
+    chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
+    query_papers = papers_of(ws, [query.paper_id for query in queries if query.paper_id in chosen])
+    designs = {
+        paper_id: design
+        if redraw or paper_id not in recorded
+        else as_asked(recorded[paper_id], recorded[paper_id].methods)
+        for paper_id in query_papers
+    }
+    duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
+    wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
+    facts: dict[str, Any] | None = None
+    if frozen:
+        rankings = read_rankings(ws, wanted)
+    else:
+        rankings, facts = rank_corpus(
+            ws,
+            methods=list(wanted),
+            query_papers=list(query_papers),
+            excluded=lambda: duplicates().of_same_title(query_papers),
+            ranking_depth=max(one.ranking_depth for one in designs.values()),
+            keep=not dry_run,
+            advance=advance,
+        )
+        if only:
+            refuse_other_corpus(ws, facts)
+    admitted = admissions(ws, query_papers, rankings, duplicates=duplicates(), current=current)
+    if frozen:
+        admitted = as_recorded(admitted, recorded_admissions(ws))
+    drawn = draw_pools(rankings, designs, admitted, current=current)
+    staying = [pool for paper_id, pool in current.items() if only and paper_id not in chosen]
+    changes = pool_changes(current, [*drawn, *staying], queries)
+    if not dry_run:
+        lines = lines_of(rankings)
+        hashes |= {
+            paper_id: rankings_sha256({name: lines[name] for name in wanted if paper_id in wanted[name]}, paper_id)
             for paper_id in query_papers
         }
-        duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-        wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
-        facts: dict[str, Any] | None = None
-        if frozen:
-            rankings = read_rankings(ws, wanted)
-        else:
-            rankings, facts = rank_corpus(
-                ws,
-                methods=list(wanted),
-                query_papers=list(query_papers),
-                excluded=lambda: duplicates().of_same_title(query_papers),
-                ranking_depth=max(one.ranking_depth for one in designs.values()),
-                keep=not dry_run,
-                advance=advance,
-            )
-            if only:
-                refuse_other_corpus(ws, facts)
-        admitted = admissions(ws, query_papers, rankings, duplicates=duplicates(), current=current)
-        if frozen:
-            admitted = as_recorded(admitted, recorded_admissions(ws))
-        drawn = draw_pools(rankings, designs, admitted, current=current)
-        staying = [pool for paper_id, pool in current.items() if only and paper_id not in chosen]
-        changes = pool_changes(current, [*drawn, *staying], queries)
-        if not dry_run:
-            lines = lines_of(rankings)
-            hashes |= {
-                paper_id: rankings_sha256({name: lines[name] for name in wanted if paper_id in wanted[name]}, paper_id)
-                for paper_id in query_papers
-            }
-            if facts is not None and only:
-                lines, facts = joined(ws, lines, facts=facts)
-            with store.begin() as session:
-                refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
-                pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
-                if redraw:
-                    keep_backup(ws, "before pool redraw")
-            if facts is not None:
-                write_rankings(ws, lines, facts=facts)
-            on_record = recorded_admissions(ws) if staying else {}
-            kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
-            write_admissions(ws, {**kept, **admitted})
-            write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
-            if redraw or not current:
-                note(ws, "pool", states_of(ws))
+        if facts is not None and only:
+            lines, facts = joined(ws, lines, facts=facts)
+        with ws.writing() as session:
+            refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
+            pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
+            if redraw:
+                keep_backup(ws, "before pool redraw")
+        if facts is not None:
+            write_rankings(ws, lines, facts=facts)
+        on_record = recorded_admissions(ws) if staying else {}
+        kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
+        write_admissions(ws, {**kept, **admitted})
+        write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
+        if redraw or not current:
+            note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
     asked_out = {*ws.settings.pool.without, *(overrides.without or ())}
     few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
@@ -231,7 +214,7 @@ def build(
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
     return rank_corpus(
         ws,
@@ -246,7 +229,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
 
 def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a query paper."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         (paper_id,) = papers_named(read_queries(session), [name])
         pool = pools.read_pool(session, paper_id)
     found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
@@ -278,8 +261,3 @@ def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
     rankings = drawn_rankings(ws, recorded)
     facts = facts_of(recorded, rankings)
     return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
-
-
-def compare(ws: Workspace, other: Path) -> tuple[PoolDifference, ...]:
-    """The pools of two studies, by query paper. other: the folder of the second."""
-    return differing(recorded_pools(ws), recorded_pools(Workspace.open(other)))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import near
-from annot.base.records import CITED, MANUAL, Addition, Advance, Pool, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Ranking
 from annot.corpus.corpus_facts import papers_of
 from annot.measuring.engine_runs import take_in
 from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
@@ -35,7 +35,6 @@ from annot.publishing.report.words import sentences
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
 from annot.store import papers, pools
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
@@ -68,44 +67,35 @@ def add(
     """
     if not reason.strip():
         raise InputError("--reason: found no words, expected how the papers were found")
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = read_queries(session)
-            (paper_id,) = papers_named(queries, [query])
-            before = pools.read_pool(session, paper_id)
-            current = pools.read_pools(session)
-            guarded = is_guarded(session)
-        there = {entry.doc_id for entry in before.entries}
-        new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
-        if new:
-            _refuse(ws, before, new, keep=not dry_run, advance=advance)
-        known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
-        if not new:
-            if before.additions and not dry_run:
-                # An earlier run may have ended before its files were written.
-                write_pools(ws, list(current.values()))
-            unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
-            notes = sentences("commands.grown", known=known, added=0, version=None)
-            return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
-        # The rankings that the pool was drawn from show which methods had them.
-        wanted = needed(recorded_designs([before]), {paper_id: before})
-        rankings = read_rankings(ws, wanted) if wanted else {}
-        version = next_version(current)
-        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-        of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
-        after = {paper_id: extended(before, addition, of_paper, excluded=())}
-        found = grown_pools(current, after, queries)
-        if not dry_run:
-            record_version(ws, store, after, rankings=rankings, grow=grow)
-    notes = sentences(
-        "commands.grown",
-        known=known,
-        added=len(new),
-        version=version,
-        wants_grow=guarded and dry_run and not grow,
-        dry_run=dry_run,
-    )
-    return Grown(version, MANUAL, None, tuple(found), guarded, notes)
+    with ws.reading() as session:
+        queries = read_queries(session)
+        (paper_id,) = papers_named(queries, [query])
+        before = pools.read_pool(session, paper_id)
+        current = pools.read_pools(session)
+        guarded = is_guarded(session)
+    there = {entry.doc_id for entry in before.entries}
+    new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
+    if new:
+        _refuse(ws, before, new, keep=not dry_run, advance=advance)
+    known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
+    grown = partial(_grown, MANUAL, None, known=known, guarded=guarded, grow=grow, dry_run=dry_run)
+    if not new:
+        if before.additions and not dry_run:
+            # An earlier run may have ended before its files were written.
+            write_pools(ws, list(current.values()))
+        unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
+        return grown(None, [unchanged])
+    # The rankings that the pool was drawn from show which methods had them.
+    wanted = needed(recorded_designs([before]), {paper_id: before})
+    rankings = read_rankings(ws, wanted) if wanted else {}
+    version = next_version(current)
+    addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
+    of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
+    after = {paper_id: extended(before, addition, of_paper, excluded=())}
+    found = grown_pools(current, after, queries)
+    if not dry_run:
+        record_version(ws, after, rankings=rankings, grow=grow)
+    return grown(version, found)
 
 
 def top_up(
@@ -133,77 +123,74 @@ def top_up(
             f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
         )
     given = _taken_in(ws, file, method, dry_run=True)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = read_queries(session)
-            current = pools.read_pools(session)
-            guarded = is_guarded(session)
-        chosen = papers_named(queries, only) if only else set(current)
-        before = {paper_id: pool for paper_id, pool in current.items() if paper_id in chosen}
-        if not before:
-            raise MissingInput("no pools", hint="draw them with `annot pool`")
-        drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
-        if len(drew) == len(before):
-            raise InputError(
-                f"--method {method}: already drew these pools",
-                hint="`annot pool --per-method NUMBER` draws deeper pools",
-            )
-        wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
-        missing = {
-            paper_id: at
-            for paper_id, at in wanted.items()
-            if at > max((one.depth or 0 for one in before[paper_id].additions if one.method == method), default=0)
-        }
-        if not missing:
-            if not dry_run:
-                # An earlier run may have ended before its files were written.
-                write_pools(ws, list(current.values()))
-            same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
-            notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-            notes += sentences("commands.grown", known=(), added=0, version=None)
-            return Grown(None, method, depth, tuple(same), guarded, notes)
-        query_papers = papers_of(ws, sorted(missing))
-        duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-        earlier = {paper_id: before[paper_id] for paper_id in missing}
-        old = needed(recorded_designs(earlier.values()), earlier)
-        known = read_rankings(ws, old) if old else {}
-        ranked = _ranking_of(
-            ws,
-            method,
-            earlier,
-            given,
-            known,
-            lambda: duplicates().of_same_title(query_papers),
-            keep=not dry_run,
-            advance=advance,
+    with ws.reading() as session:
+        queries = read_queries(session)
+        current = pools.read_pools(session)
+        guarded = is_guarded(session)
+    chosen = papers_named(queries, only) if only else set(current)
+    before = {paper_id: pool for paper_id, pool in current.items() if paper_id in chosen}
+    if not before:
+        raise MissingInput("no pools", hint="draw them with `annot pool`")
+    drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
+    if len(drew) == len(before):
+        raise InputError(
+            f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
         )
-        rankings = {**known, method: ranked.of_method}
-        version, made = next_version(current), made_now(by)
-        on_record = recorded_admissions(ws)
-        admitted = as_recorded(
-            admissions(ws, query_papers, rankings, duplicates=duplicates(), current=before, coming=version),
-            on_record,
-        )
-        after = {
-            paper_id: extended(
-                pool,
-                Addition(version, method, missing[paper_id], (), reason, **made),
-                {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
-                excluded=admitted[paper_id].barred[version],
-            )
-            for paper_id, pool in earlier.items()
-        }
-        found = grown_pools(current, after, queries)
+    wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
+    missing = {
+        paper_id: at
+        for paper_id, at in wanted.items()
+        if at > max((one.depth or 0 for one in before[paper_id].additions if one.method == method), default=0)
+    }
+    grown = partial(_grown, method, depth, guarded=guarded, grow=grow, dry_run=dry_run)
+    if not missing:
         if not dry_run:
-            with store.read() as session:
-                refuse_unasked(session, found, grow=grow)
-            _taken_in(ws, file, method, dry_run=False)
-            if ranked.facts is not None:
-                # Before the pools are on record that follow from it.
-                of_all, facts = joined(ws, lines_of(ranked.new), facts=ranked.facts)
-                write_rankings(ws, of_all, facts=facts)
-            write_admissions(ws, {**on_record, **admitted})
-            record_version(ws, store, after, rankings=rankings, grow=grow)
+            # An earlier run may have ended before its files were written.
+            write_pools(ws, list(current.values()))
+        same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
+        notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+        return grown(None, same, before=notes)
+    query_papers = papers_of(ws, sorted(missing))
+    duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
+    earlier = {paper_id: before[paper_id] for paper_id in missing}
+    old = needed(recorded_designs(earlier.values()), earlier)
+    known = read_rankings(ws, old) if old else {}
+    ranked = _ranking_of(
+        ws,
+        method,
+        earlier,
+        given,
+        known,
+        lambda: duplicates().of_same_title(query_papers),
+        keep=not dry_run,
+        advance=advance,
+    )
+    rankings = {**known, method: ranked.of_method}
+    version, made = next_version(current), made_now(by)
+    on_record = recorded_admissions(ws)
+    admitted = as_recorded(
+        admissions(ws, query_papers, rankings, duplicates=duplicates(), current=before, coming=version), on_record
+    )
+    after = {
+        paper_id: extended(
+            pool,
+            Addition(version, method, missing[paper_id], (), reason, **made),
+            {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
+            excluded=admitted[paper_id].barred[version],
+        )
+        for paper_id, pool in earlier.items()
+    }
+    found = grown_pools(current, after, queries)
+    if not dry_run:
+        with ws.reading() as session:
+            refuse_unasked(session, found, grow=grow)
+        _taken_in(ws, file, method, dry_run=False)
+        if ranked.facts is not None:
+            # Before the pools are on record that follow from it.
+            of_all, facts = joined(ws, lines_of(ranked.new), facts=ranked.facts)
+            write_rankings(ws, of_all, facts=facts)
+        write_admissions(ws, {**on_record, **admitted})
+        record_version(ws, after, rankings=rankings, grow=grow)
     notes = sentences(
         "commands.topped_up",
         method=method,
@@ -211,16 +198,31 @@ def top_up(
         shares=[_share(earlier[paper_id], ranked.of_method[paper_id], at) for paper_id, at in missing.items()],
         dry=[paper_id for paper_id in after if method in after[paper_id].dry],
     )
-    added = sum(len(one.added) for one in found)
-    notes += sentences(
+    return grown(version, found, before=notes)
+
+
+def _grown(
+    method: str,
+    depth: int | None,
+    version: int | None,
+    found: Sequence[GrownPool],
+    *,
+    known: Sequence[tuple[str, Draw]] = (),
+    before: tuple[str, ...] = (),
+    guarded: bool,
+    grow: bool,
+    dry_run: bool,
+) -> Grown:
+    """The result. version: None where nothing was added. known: what was there already. before: further notes."""
+    notes = sentences(
         "commands.grown",
-        known=(),
-        added=added,
+        known=known,
+        added=sum(len(one.added) for one in found),
         version=version,
         wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
     )
-    return Grown(version, method, depth, tuple(found), guarded, notes)
+    return Grown(version, method, depth, tuple(found), guarded, before + notes)
 
 
 def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:

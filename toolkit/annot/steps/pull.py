@@ -16,7 +16,6 @@ from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.store import projects
-from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
 WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
@@ -24,12 +23,7 @@ WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
 
 
 def pull(
-    ws: Workspace,
-    *,
-    round: str,
-    advance: Advance,
-    wishes: Wishes = NO_WISHES,
-    seen: dict[int, Seen] | None = None,
+    ws: Workspace, *, round: str, advance: Advance, wishes: Wishes = NO_WISHES, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Bring back every annotation of every project of the round, and note down what follows from it.
 
@@ -37,7 +31,7 @@ def pull(
     """
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         pulled = pull_round(ws, store, chosen, wishes, advance=advance, seen=seen)
         if wishes.dry_run or (seen is not None and not pulled.assessors):
             return pulled
@@ -140,7 +134,7 @@ def told(pulled: Pulled, *, now: datetime) -> str:
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     """Those of the rounds of which something was sent; judging, where nothing was."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
     return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)
 
@@ -149,7 +143,7 @@ def _with_open(ws: Workspace, round: Round, pulled: Pulled) -> Pulled:
     """A round of which nothing came is waited for all the same."""
     if pulled.open is not None:
         return pulled
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         return replace(pulled, open=round.after_pull(ws, store).open)
 
 

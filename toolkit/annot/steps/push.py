@@ -10,7 +10,6 @@ from annot.judging.exchange.outgoing import check_outgoing
 from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
 from annot.judging.rounds import check_wishes, round_of
-from annot.store.database import open_store
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 
@@ -23,7 +22,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
     states = states_of(ws) if chosen.noted_as else {}
-    with open_store(ws.database_url, create=False) as store:
+    with ws.store() as store:
         prepared = chosen.prepare(ws, store, wishes, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(ws, store, prepared.outgoing)
@@ -36,8 +35,9 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not dry_run:
                 with store.begin() as session:
                     chosen.before_sending(session, mine)
-            new = prepared.new_guidelines
-            sent = send_outgoing(ws, store, mine, dry_run=dry_run, advance=advance, new_guidelines=new)
+            sent = send_outgoing(
+                ws, store, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines
+            )
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),

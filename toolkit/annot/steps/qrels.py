@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import counted, moment_now
+from annot.base.names import moment_now
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
@@ -17,9 +17,8 @@ from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.words import sentence
+from annot.publishing.report.words import sentence, sentences
 from annot.store.adjudications import accept
-from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
@@ -70,34 +69,25 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
         query_id: tuple(sum(qrel.query_id == query_id and qrel.relevance == grade for qrel in qrels) for grade in scale)
         for query_id in sorted({qrel.query_id for qrel in qrels})
     }
-    disputes, incomplete = len(outcome.open), len(outcome.incomplete)
-    notes = []
-    if outcome.unjudgeable:
-        notes.append(
-            f"{counted(len(outcome.unjudgeable), 'pair')} left out, because not even the adjudicator could judge them"
-        )
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
-    if accepted:
-        why = "; ".join(sorted(set(outcome.accepted.values())))
-        notes.append(f"{counted(accepted, 'pair')} with fewer than {outcome.per_pair} judgements accepted: {why}")
-    if disputes or incomplete:
-        notes.append(
-            f"left out as unjudged: {counted(disputes, 'open dispute')}, {counted(incomplete, 'incomplete pair')}"
-        )
-    if added := topups(snapshot, qrels):
-        came = (f"{one.judged} with version {one.version.number} ({one.version.method}) or later" for one in added)
-        notes.append(f"pairs from a top-up: {', '.join(came)}; `annot evaluate` shows the scores with and without them")
+    notes = sentences(
+        "commands.qrels",
+        outcome=outcome,
+        accepted=accepted,
+        why=sorted(set(outcome.accepted.values())),
+        added=topups(snapshot, qrels),
+    )
     return WrittenQrels(
         path=ws.qrels,
         pairs=len(qrels),
         unjudgeable=len(outcome.unjudgeable),
-        open=disputes,
-        incomplete=incomplete,
+        open=len(outcome.open),
+        incomplete=len(outcome.incomplete),
         short=tuple(too_few(outcome)),
         accepted=accepted,
         scale=scale,
         grades=grades,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -108,7 +98,7 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
     """
     if not why:
         raise InputError("--allow-single: the reason is empty; say why these pairs count with fewer judgements")
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
         judged = {judgement.pair for judgement in outcome.judgements if judgement.counts}
         pairs = [pair for pair in outcome.short if pair in judged]

@@ -15,7 +15,6 @@ from annot.formats.spreadsheet import read_columns
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
 from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, pools, runs
-from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.backups import keep_backup
@@ -65,13 +64,12 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     check_facet(facet, facets=ws.settings.facets)
     paper = _paper(ws, paper_id)
     chosen = None if sentences is None else sentence_numbers(sentences)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            labels = labels_of(session, [paper_id])[paper_id]
-        query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
-        if not dry_run:
-            with store.begin() as session:
-                put_queries(session, [query])
+    with ws.reading() as session:
+        labels = labels_of(session, [paper_id])[paper_id]
+    query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
+    if not dry_run:
+        with ws.writing() as session:
+            put_queries(session, [query])
     return query
 
 
@@ -88,32 +86,29 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     ids = sorted({row["paper_id"] for _, row in rows})
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            labels = labels_of(session, sorted(there)) if there else {}
-        for line, row in rows:
-            paper_id, facet = row["paper_id"], row["facet"]
-            try:
-                check_facet(facet, facets=ws.settings.facets)
-                if paper_id not in there:
-                    raise InputError(f"paper {paper_id!r}: not in the corpus")
-                chosen = sentence_numbers(row[SENTENCES]) if row[SENTENCES] else None
-                query = make_query(
-                    there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen
-                )
-            except InputError as error:
-                for fault in error.faults or (error.message,):
-                    faults.add(fault, line=line)
-                continue
-            if query.query_id in made:
-                faults.add(f"query {query.query_id} is listed twice", line=line)
-            made[query.query_id] = query
-        if not rows and not faults.found:
-            faults.add("found no query")
-        faults.raise_if_any(hint="nothing was added")
-        if not dry_run:
-            with store.begin() as session:
-                put_queries(session, made.values())
+    with ws.reading() as session:
+        labels = labels_of(session, sorted(there)) if there else {}
+    for line, row in rows:
+        paper_id, facet = row["paper_id"], row["facet"]
+        try:
+            check_facet(facet, facets=ws.settings.facets)
+            if paper_id not in there:
+                raise InputError(f"paper {paper_id!r}: not in the corpus")
+            chosen = sentence_numbers(row[SENTENCES]) if row[SENTENCES] else None
+            query = make_query(there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen)
+        except InputError as error:
+            for fault in error.faults or (error.message,):
+                faults.add(fault, line=line)
+            continue
+        if query.query_id in made:
+            faults.add(f"query {query.query_id} is listed twice", line=line)
+        made[query.query_id] = query
+    if not rows and not faults.found:
+        faults.add("found no query")
+    faults.raise_if_any(hint="nothing was added")
+    if not dry_run:
+        with ws.writing() as session:
+            put_queries(session, made.values())
     return tuple(made.values())
 
 
@@ -122,7 +117,7 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
 
     Raises InputError, with the remedy, where pairs of it were judged, sent or planned.
     """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         known = {query.query_id: query for query in read_queries(session)}
         query = known_query(known, name)
         remove_query(session, query.query_id)
@@ -139,7 +134,7 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     """All queries with the titles of their papers."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         queries = read_queries(session)
     # A query without sentences came with a file of judgements: its paper need not be here.
     found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
@@ -185,10 +180,7 @@ def columns(facets: Sequence[str]) -> Columns[Fold]:
     """How many papers a fold has, and how many queries of each facet."""
     return Columns(
         [Column("fold", lambda one: one.fold)],
-        [
-            Column("papers", lambda one: one.papers),
-            *each(facets, lambda one, facet: one.queries[facets.index(facet)]),
-        ],
+        [Column("papers", lambda one: one.papers), *each(facets, lambda one, facet: one.queries[facets.index(facet)])],
     )
 
 
@@ -197,27 +189,26 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
 
     seed: None takes annot.toml's. redraw: also where other folds are on record, whose figures then hold no more.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = read_queries(session)
-            known = runs.read_splits(session)
-            pools = documents_by_query(session)
-        if not queries:
-            raise MissingInput("no queries", hint="add them with `annot query add`")
-        chosen = ws.settings.seed if seed is None else seed
-        texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if ws.has_corpus else {}
-        folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
-        splits = as_splits(queries, folds_drawn)
-        wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
-        if known and known != wanted and not redraw:
-            raise InputError(
-                "the study already has other folds, drawn or imported, and `annot evaluate` averages over them",
-                hint="to draw new folds, use --redraw, then run `annot evaluate` again",
-            )
-        if not dry_run and known != wanted:
-            with store.begin() as session:
-                for name, folds in splits.items():
-                    runs.put_split(session, name, folds)
+    with ws.reading() as session:
+        queries = read_queries(session)
+        known = runs.read_splits(session)
+        pools = documents_by_query(session)
+    if not queries:
+        raise MissingInput("no queries", hint="add them with `annot query add`")
+    chosen = ws.settings.seed if seed is None else seed
+    texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if ws.has_corpus else {}
+    folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
+    splits = as_splits(queries, folds_drawn)
+    wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
+    if known and known != wanted and not redraw:
+        raise InputError(
+            "the study already has other folds, drawn or imported, and `annot evaluate` averages over them",
+            hint="to draw new folds, use --redraw, then run `annot evaluate` again",
+        )
+    if not dry_run and known != wanted:
+        with ws.writing() as session:
+            for name, folds in splits.items():
+                runs.put_split(session, name, folds)
     facets = tuple(sorted({query.facet for query in queries}))
     paper_of = {query.query_id: query.paper_id for query in queries}
     rows = []

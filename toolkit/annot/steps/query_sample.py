@@ -23,7 +23,6 @@ from annot.pools.selection.sampling import sample as draw_sample
 from annot.pools.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.publishing.report.words import sentences
 from annot.store import facet_labels, papers
-from annot.store.database import open_store
 from annot.store.papers import known_ids
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
@@ -98,7 +97,7 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
             "seed": ws.settings.seed,
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        with ws.writing() as session:
             put_import(session, Imported(Source.UNRATED, digest, facts))
     return replace(chosen, notes=(*notes, *sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)))
 
@@ -124,36 +123,31 @@ def _choose(
 ) -> ChosenQueries:
     ids = [row.paper_id for row in rows]
     type_of = {row.paper_id: row.type for row in rows}
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            labels = labels_of(session, ids)
-            known_queries = {query.query_id for query in read_queries(session)}
-        choice = choose_evenly(
-            rows,
-            count=number,
-            min_rating=min_rating,
-            two_facet_share=ws.settings.queries.two_facet_share,
-            offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
-            facets=tuple(ws.settings.facets),
-            seed=ws.settings.seed,
+    with ws.reading() as session:
+        labels = labels_of(session, ids)
+        known_queries = {query.query_id for query in read_queries(session)}
+    choice = choose_evenly(
+        rows,
+        count=number,
+        min_rating=min_rating,
+        two_facet_share=ws.settings.queries.two_facet_share,
+        offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
+        facets=tuple(ws.settings.facets),
+        seed=ws.settings.seed,
+    )
+    found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
+    made = [
+        replace(
+            make_query(
+                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+            ),
+            paper_type=type_of[query.paper_id],
         )
-        found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
-        made = [
-            replace(
-                make_query(
-                    found[query.paper_id],
-                    labels[query.paper_id],
-                    query.facet,
-                    facets=ws.settings.facets,
-                    sentences=None,
-                ),
-                paper_type=type_of[query.paper_id],
-            )
-            for query in choice.chosen
-        ]
-        if not dry_run:
-            with store.begin() as session:
-                put_queries(session, made)
+        for query in choice.chosen
+    ]
+    if not dry_run:
+        with ws.writing() as session:
+            put_queries(session, made)
     chosen = tuple(
         ChosenQuery(
             query.query_id,
@@ -192,7 +186,7 @@ def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
 
 def _unlabelled(ws: Workspace) -> frozenset[str]:
     """The papers without sentence labels, where only some have none."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         labelled = sum(facet_labels.count_by_origin(session).values())
         if labelled in (0, papers.count_papers(ws.corpus)):
             return frozenset()
@@ -218,7 +212,7 @@ def _rows(ws: Workspace, drawn: Sample) -> list[SheetRow]:
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
     found = papers_of(ws, ids)
     there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         labels = labels_of(session, ids)
     return [
         SheetRow(

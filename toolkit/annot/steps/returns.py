@@ -12,12 +12,12 @@ from typing import Literal
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import counted, known_query, moment_now, near
+from annot.base.names import known_query, moment_now, near
 from annot.base.records import Judgement, Returned, Source
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.words import sentences
 from annot.store import judgements, people, projects
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
@@ -100,7 +100,7 @@ def _change(
     """faults: where those of a file are noted; without it, the first one is raised as it is."""
     decide = _to_take_back if undo else _to_send_back
     now = moment_now()
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
         decided: list[tuple[ReturnedLine, Returned | None]] = []
         for row in rows:
@@ -159,22 +159,15 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 
 def describe(changes: Sequence[Change], *, undo: bool) -> str:
     """What was done, in words."""
-    done = [one for one in changes if one.changed]
-    names = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(one.assessor for one in done).items()))
-    lines = []
-    if done and undo:
-        lines.append(f"took back {counted(len(done), 'pair')} from {names}; `annot push` withdraws them")
-    elif done:
-        lines.append(f"returned {counted(len(done), 'pair')} to {names}; `annot push` sends them")
-    if same := len(changes) - len(done):
-        already = "already taken back" if undo else "already returned with this reason"
-        lines.append(f"{counted(same, 'pair')} {already}; not changed")
-    return "\n".join(lines)
+    done = Counter(one.assessor for one in changes if one.changed)
+    return "\n".join(
+        sentences("commands.returned", done=sorted(done.items()), same=len(changes) - done.total(), undo=undo)
+    )
 
 
 def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     """Every pair that was put before its assessor again and not taken back, by time."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         sent = set(projects.read_asked(session, round="judge"))
     answers = {(one.asked, one.assessor): one for one in outcome.everything if one.counts}
@@ -198,11 +191,7 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
 def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
     """How to take back what is not answered."""
     waiting = [one for one in listed if one.state in ("not sent yet", "waiting")]
-    if not waiting:
-        return ()
-    first = waiting[0]
-    command = f"annot return {first.query_id} {first.doc_id} --to {first.assessor} --undo"
-    return (f"{counted(len(waiting), 'pair')} without a new answer yet; to take one back: `{command}`",)
+    return sentences("commands.returned_waiting", waiting=waiting)
 
 
 def _answer(judgement: Judgement | None) -> str | None:

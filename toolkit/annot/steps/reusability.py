@@ -19,7 +19,6 @@ from annot.publishing.report.certificate import certificate_page, terminal
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.study import Study
 from annot.publishing.report.terminal import table_text
-from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -36,7 +35,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         pools = read_pools(session)
     if not pools:
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
@@ -76,11 +75,7 @@ def _score(ws: Workspace, convention: str, measure: str, *, ties: str) -> Callab
                 tag: {
                     query.query_id: query.values[measure]
                     for query in evaluate(
-                        run,
-                        qrels,
-                        convention=convention,
-                        relevant_from=ws.settings.evaluation.relevant_from,
-                        ties=ties,
+                        run, qrels, convention=convention, relevant_from=ws.settings.evaluation.relevant_from, ties=ties
                     ).queries
                 }
                 for tag, run in runs.items()

@@ -31,7 +31,6 @@ from annot.ranking.systems import USUAL, systems_of
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
-from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
@@ -122,61 +121,57 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     """
     chosen = systems_of(systems or USUAL, vectors=ws.vectors, weights=weights_folder(ws))
     states = states_of(ws)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = {query.query_id: query for query in read_queries(session)}
-            documents = documents_by_query(session)
-            imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
-        theirs = [system.name for system in chosen if system.name in imported]
-        if theirs and not replace:
-            raise InputError(
-                f"imported runs have these names: {', '.join(theirs)}",
-                hint="to overwrite them, use --replace; to keep both, first import the files again under another --tag",
-            )
-        if not documents:
-            raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-        wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
-        papers = find_papers(ws.corpus, wanted | {queries[query_id].paper_id for query_id in documents})
-        topics = tuple(
-            PooledQuery(
-                query_id,
-                query.paper_id,
-                query.facet,
-                query.sentences,
-                whole=set(query.sentences) == set(range(len(papers[query.paper_id].sentences))),
-                doc_ids=tuple(doc_id for doc_id in documents[query_id] if doc_id in papers),
-            )
-            for query_id, query in queries.items()
-            if query_id in documents
+    with ws.reading() as session:
+        queries = {query.query_id: query for query in read_queries(session)}
+        documents = documents_by_query(session)
+        imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
+    theirs = [system.name for system in chosen if system.name in imported]
+    if theirs and not replace:
+        raise InputError(
+            f"imported runs have these names: {', '.join(theirs)}",
+            hint="to overwrite them, use --replace; to keep both, first import the files again under another --tag",
         )
-        inputs = StudyInputs(ws, chosen, topics, papers, advance)
-        made = []
-        for done, system in enumerate(chosen, start=1):
-            found = system.rank(inputs)
-            facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
-            stored = _write(ws, system.name, Source.BASELINE, found.rankings, facts)
-            write_matches(ws, system.name, found.matches)
-            with store.begin() as session:
-                runs.put_runs(session, [stored])
-            note(ws, f"run/{stored.tag}", states)
-            ranked = sum(map(len, found.rankings.values()))
-            made.append(MadeRun(system.name, len(found.rankings), ranked, ws.run_file(system.name), found.given_up))
-            advance(done, len(chosen))
+    if not documents:
+        raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
+    wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
+    papers = find_papers(ws.corpus, wanted | {queries[query_id].paper_id for query_id in documents})
+    topics = tuple(
+        PooledQuery(
+            query_id,
+            query.paper_id,
+            query.facet,
+            query.sentences,
+            whole=set(query.sentences) == set(range(len(papers[query.paper_id].sentences))),
+            doc_ids=tuple(doc_id for doc_id in documents[query_id] if doc_id in papers),
+        )
+        for query_id, query in queries.items()
+        if query_id in documents
+    )
+    inputs = StudyInputs(ws, chosen, topics, papers, advance)
+    made = []
+    for done, system in enumerate(chosen, start=1):
+        found = system.rank(inputs)
+        facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
+        write_matches(ws, system.name, found.matches)
+        _keep(ws, system.name, Source.BASELINE, found.rankings, facts)
+        note(ws, f"run/{system.name}", states)
+        ranked = sum(map(len, found.rankings.values()))
+        made.append(MadeRun(system.name, len(found.rankings), ranked, ws.run_file(system.name), found.given_up))
+        advance(done, len(chosen))
     return tuple(made)
 
 
 def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
     """What a reader of these runs must know."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    return sentences("commands.few_abstracts", few=trained_on_few({one.tag: facts[one.tag] for one in made}))
+    few = trained_on_few({one.tag: facts[one.tag] for one in made})
+    return sentences("commands.approximate", made=made) + sentences("commands.few_abstracts", few=few)
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
     """Write a run that was made before, and remember it."""
-    stored = _write(ws, tag, Source.BASELINE, rankings, facts)
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        runs.put_runs(session, [stored])
+    _keep(ws, tag, Source.BASELINE, rankings, facts)
     note(ws, f"run/{tag}", states_of(ws))
 
 
@@ -209,54 +204,51 @@ def import_files(
             check_name(value, CHOICES[name], what=f"--{name}")
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            queries = {query.query_id: query for query in read_queries(session)}
-            candidates = _candidates(session)
-            known = {run.tag: run for run in runs.read_runs(session)}
-        _check_tag(tag, known, replace=replace)
-        there = ws.run_file(tag)
-        if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
-            raise InputError(
-                f"{there}: this file is not on record and would be lost", hint="import it, or use another --tag"
-            )
-        if not candidates:
-            raise MissingInput(
-                "no pools or judgements to rank",
-                hint="draw pools with `annot pool`, or import a collection with `annot import`",
-            )
-        documents: dict[str, tuple[ScoredDoc, ...]] = {}
-        metadata = submission.read_metadata_file(meta)
-        hashes = {}
-        for path in files:
-            submitted, hashes[path.name] = submission.read_run_file(path, distances=distances)
-            of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
-            for query_id, docs in of_file.items():
-                documents[query_id] = (*documents.get(query_id, ()), *docs)
-            metadata = metadata or submitted.metadata
-        if not documents.keys() & candidates.keys():
-            raise InputError(
-                f"{files[0]}: none of its queries is in this study",
-                faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
-                hint="query ids have the form <paper>-<facet>; for ranked pools by paper, name the facet with --facet",
-            )
-        findings = submission.look(documents, candidates)
-        submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
-        rankings = submission.settled(documents, candidates, rules)
-        facts: dict[str, Any] = {
-            "system": system or str(metadata.get("system", tag)),
-            "seed": _seed(metadata.get("seed") if seed is None else seed),
-            "files": hashes,
-            "rules": rules._asdict(),
-            "found": {one.what: one.count for one in findings},
-            "metadata": metadata,
-        }
-        stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
-        _check_seeds(stored, known.values())
-        if not dry_run:
-            _write(ws, tag, Source.IMPORTED, rankings, facts)
-            with store.begin() as session:
-                runs.put_runs(session, [stored])
+    with ws.reading() as session:
+        queries = {query.query_id: query for query in read_queries(session)}
+        candidates = _candidates(session)
+        known = {run.tag: run for run in runs.read_runs(session)}
+    _check_tag(tag, known, replace=replace)
+    there = ws.run_file(tag)
+    if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
+        raise InputError(
+            f"{there}: this file is not on record and would be lost", hint="import it, or use another --tag"
+        )
+    if not candidates:
+        raise MissingInput(
+            "no pools or judgements to rank",
+            hint="draw pools with `annot pool`, or import a collection with `annot import`",
+        )
+    documents: dict[str, tuple[ScoredDoc, ...]] = {}
+    metadata = submission.read_metadata_file(meta)
+    hashes = {}
+    for path in files:
+        submitted, hashes[path.name] = submission.read_run_file(path, distances=distances)
+        of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
+        for query_id, docs in of_file.items():
+            documents[query_id] = (*documents.get(query_id, ()), *docs)
+        metadata = metadata or submitted.metadata
+    if not documents.keys() & candidates.keys():
+        raise InputError(
+            f"{files[0]}: none of its queries is in this study",
+            faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
+            hint="query ids have the form <paper>-<facet>; for ranked pools by paper, name the facet with --facet",
+        )
+    findings = submission.look(documents, candidates)
+    submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
+    rankings = submission.settled(documents, candidates, rules)
+    facts: dict[str, Any] = {
+        "system": system or str(metadata.get("system", tag)),
+        "seed": _seed(metadata.get("seed") if seed is None else seed),
+        "files": hashes,
+        "rules": rules._asdict(),
+        "found": {one.what: one.count for one in findings},
+        "metadata": metadata,
+    }
+    stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
+    _check_seeds(stored, known.values())
+    if not dry_run:
+        _keep(ws, tag, Source.IMPORTED, rankings, facts)
     return ImportedRun(
         tag=tag,
         system=facts["system"],
@@ -275,7 +267,7 @@ def import_files(
 
 def matches(ws: Workspace, tag: str, *, query_id: str, doc_id: str) -> tuple[MatchedSentences, ...]:
     """The matched sentences of a pair, heaviest first. Raises InputError for a run, query or document without any."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
     every, path = matches_of(ws, tag), matches_file(ws, tag)
     if not every:
@@ -296,17 +288,16 @@ def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> runs
     return runs.StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _write(
-    ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]
-) -> runs.StoredRun:
-    """Write the run and its metadata; returns what the store is to remember of it."""
+def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]) -> None:
+    """Write the run and its metadata, then put it on record."""
     text = write_run(rankings, tag=tag)
     stored = _stored(tag, kind, facts, text)
     write_file(ws.run_file(tag), text)
     record = {"tag": tag, "kind": kind, "sha256": stored.sha256, "settings": stored.facts}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_file(ws.run_file(tag).with_suffix(".json"), f"{lines}\n")
-    return stored
+    with ws.writing() as session:
+        runs.put_runs(session, [stored])
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

@@ -11,7 +11,6 @@ from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
-from annot.store.database import open_store
 from annot.study.adjudication import Pair
 from annot.study.outcome import changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
@@ -114,7 +113,7 @@ ADJUDICATION = Columns[QuerySettled](
 
 def status(ws: Workspace) -> Status:
     """Count what is there."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         stage = Stage(session, ws)
         coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
@@ -156,7 +155,7 @@ def status(ws: Workspace) -> Status:
 
 def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
     """How many pairs of every query are agreed, in dispute, settled and open."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
     agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
     ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)

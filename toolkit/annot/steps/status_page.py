@@ -14,7 +14,6 @@ from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_com
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
 from annot.store import judgements
-from annot.store.database import open_store
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -67,7 +66,7 @@ class StatusPage:
         """Write the page now."""
         ws, said = self._ws, self._said()
         now = self._clock().astimezone(self._zone)
-        with open_store(ws.database_url, create=False) as store, store.read() as session:
+        with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
             changed_at = {one.record: one.changed_at for one in judgements.read_sourced(session, payload=False)}
         look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None

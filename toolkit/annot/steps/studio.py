@@ -24,7 +24,6 @@ from annot.judging.exchange.servers import (
 )
 from annot.labelstudio import installing, server
 from annot.store import people
-from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
 AT_ONCE = max(1, (os.cpu_count() or 1) // 2)
@@ -64,23 +63,22 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
         )
     if own and port is not None:
         raise InputError("--port cannot be used if each person has a server", hint="leave it out")
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
-        if not own:
-            _start(ws, None, everyone, port=port, tell=tell)
-            return status(ws)
-        to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
-        if not everyone:
-            raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
-        _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
-        installing.ensure_installed(os.environ, say=tell)
+    with ws.reading() as session:
+        everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
+    if not own:
+        _start(ws, None, everyone, port=port, tell=tell)
+        return status(ws)
+    to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
+    if not everyone:
+        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
+    installing.ensure_installed(os.environ, say=tell)
 
-        def start(one: Assessor) -> None:
-            _start(ws, one.assessor, [one], port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
+    def start(one: Assessor) -> None:
+        _start(ws, one.assessor, [one], port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
 
-        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-            list(pool.map(start, to_start))
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        list(pool.map(start, to_start))
     return status(ws)
 
 

@@ -18,7 +18,6 @@ from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
 from annot.judging.trial_answers import grades_of
 from annot.judging.trials.draws import assigned, draw_substudy, plan_lines, query_by_query
 from annot.store import people, projects, trials
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file, write_manifest
@@ -49,61 +48,46 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     """
     texts = ws.substudy / "full-texts.tsv"
     wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
-            check_name(assessor, present, what="assessor")
-            standing = trials.read_trial(session, TRIAL)
-            known = read_queries(session)
-            final = grades_of(outcome_of(session, ws.settings).decisions)
-        if standing is not None and all(standing[name] == value for name, value in wishes.items()):
-            return _planned(standing, texts, new=False)
-        if not final:
-            raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
-        drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
-        asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
-        lines = plan_lines(asked)
-        facts: dict[str, Any] = {
-            **wishes,
-            "by_facet": drawn.by_facet,
-            "by_type": drawn.by_type,
-            "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
-            "pairs": len(drawn.pairs),
-            "sha256": hashlib.sha256(lines.encode()).hexdigest(),
-            "created": moment_now(),
-        }
-        paper_of = {query.query_id: query.paper_id for query in known}
-        papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})
-        if not dry_run:
-            with store.begin() as session:
-                _refuse_sent(session)
-                trials.put_trial(session, TRIAL, facts)
-                for view, sequence in asked.items():
-                    trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
-            write_file(ws.substudy / "plan.jsonl", lines)
-            write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
-            write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
+    with ws.reading() as session:
+        present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
+        check_name(assessor, present, what="assessor")
+        standing = trials.read_trial(session, TRIAL)
+        known = read_queries(session)
+        final = grades_of(outcome_of(session, ws.settings).decisions)
+    if standing is not None and all(standing[name] == value for name, value in wishes.items()):
+        return _planned(standing, texts, new=False)
+    if not final:
+        raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
+    drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
+    asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
+    lines = plan_lines(asked)
+    facts: dict[str, Any] = {
+        **wishes,
+        "by_facet": drawn.by_facet,
+        "by_type": drawn.by_type,
+        "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
+        "pairs": len(drawn.pairs),
+        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
+        "created": moment_now(),
+    }
+    paper_of = {query.query_id: query.paper_id for query in known}
+    papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})
+    if not dry_run:
+        with ws.writing() as session:
+            _refuse_sent(session)
+            trials.put_trial(session, TRIAL, facts)
+            for view, sequence in asked.items():
+                trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
+        write_file(ws.substudy / "plan.jsonl", lines)
+        write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
+        write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
     return _planned(facts, texts, new=True)
 
 
 def report(ws: Workspace) -> SubstudyReport:
     """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         return substudy_of(ws, session)
-
-
-def describe_plan(planned: PlannedSubstudy) -> str:
-    """The plan as text for the terminal."""
-    from annot.publishing.report.terminal import aligned
-
-    rows = [
-        ("pairs", f"{planned.pairs}, for {planned.assessor}"),
-        ("queries by facet", planned.by_facet),
-        ("queries by type of paper", planned.by_type or "no type is on record"),
-        ("pairs by final grade", planned.by_grade),
-        ("full texts", planned.texts),
-    ]
-    return aligned(rows)
 
 
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.base.names import known_query
+from annot.base.names import close_to, known_query
 from annot.base.records import Assignment, Draw, Paper, Pool, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
@@ -29,7 +28,6 @@ from annot.publishing.report.traced import (
 )
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
-from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.study.exports import exported_qrels
@@ -41,7 +39,7 @@ from annot.study.workspace import Workspace
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     """The story of the pair. Raises InputError, with the near name, for an unknown query or document."""
     pair = (query_id, doc_id)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
         ids = [query.paper_id, doc_id]
@@ -97,10 +95,9 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:
     known = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
     known |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
-    near = difflib.get_close_matches(doc_id, sorted(known), 1)
+    close = close_to(doc_id, sorted(known))
     raise InputError(
-        f"document {doc_id!r}: not in the corpus, nor judged or ranked for {query_id}"
-        + (f"; did you mean {near[0]!r}?" if near else ""),
+        f"document {doc_id!r}: not in the corpus, nor judged or ranked for {query_id}{close and f'; {close}'}",
         hint=f"`annot pool show {query_id}` lists its documents",
     )
 
@@ -207,9 +204,7 @@ def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
 
 
 def _shown(
-    settled: tuple[SourcedAdjudication, ...],
-    judged: tuple[SourcedJudgement, ...],
-    opinions: tuple[ShownOpinions, ...],
+    settled: tuple[SourcedAdjudication, ...], judged: tuple[SourcedJudgement, ...], opinions: tuple[ShownOpinions, ...]
 ) -> Iterator[ShownGrades]:
     """What each adjudicator saw, for each answer that they gave."""
     for sourced in settled:

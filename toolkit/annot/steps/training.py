@@ -25,7 +25,6 @@ from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, trials
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study.outcome import Outcome, answered_of, outcome_of
@@ -82,47 +81,45 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     file was edited and not read in, which a draw would write over.
     """
     path = ws.training / "gold.tsv"
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            known = {query.query_id: query for query in read_queries(session)}
-            standing = trials.read_gold(session)
-            outcome = outcome_of(session, ws.settings)
-        if file is None:
-            if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
-                raise InputError(
-                    f"{path}: changed since it was last read",
-                    hint="read it with `annot train gold training/gold.tsv`, or delete it",
-                )
-            if not outcome.decisions and not standing:
-                raise MissingInput(
-                    "no pair is settled yet",
-                    hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
-                )
-            drawn = draw_gold(
-                known.values(),
-                outcome.decisions,
-                {one.pair for one in standing},
-                per_facet=ws.settings.training.per_facet,
-                seed=ws.settings.seed,
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        standing = trials.read_gold(session)
+        outcome = outcome_of(session, ws.settings)
+    if file is None:
+        if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+            raise InputError(
+                f"{path}: changed since it was last read",
+                hint="read it with `annot train gold training/gold.tsv`, or delete it",
             )
-            added = [
-                GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
-            ]
-            lines = [*(GoldLine(*one[:4]) for one in standing), *added]
-        elif not file.is_file():
-            raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
-        else:
-            lines = [
-                *read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))
-            ]
-        made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
-        # Every text must be there before anybody is sent something.
+        if not outcome.decisions and not standing:
+            raise MissingInput(
+                "no pair is settled yet",
+                hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
+            )
+        drawn = draw_gold(
+            known.values(),
+            outcome.decisions,
+            {one.pair for one in standing},
+            per_facet=ws.settings.training.per_facet,
+            seed=ws.settings.seed,
+        )
+        added = [
+            GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
+        ]
+        lines = [*(GoldLine(*one[:4]) for one in standing), *added]
+    elif not file.is_file():
+        raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
+    else:
+        lines = [*read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
+    made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
+    # Every text must be there before anybody is sent something.
+    with ws.store() as store:
         material_of(ws, store, {one.pair for one in made})
-        if made != standing and not dry_run:
-            with store.begin() as session:
-                trials.replace_gold(session, made)
-        if not dry_run:
-            write_file(path, _table(made))
+    if made != standing and not dry_run:
+        with ws.writing() as session:
+            trials.replace_gold(session, made)
+    if not dry_run:
+        write_file(path, _table(made))
     return GoldSet(
         pairs=len(made),
         by_facet=dict(sorted(Counter(known[one.query_id].facet for one in made).items())),
@@ -138,7 +135,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
 
     Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+    with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
         left = people.who_left(session)
         planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
@@ -171,24 +168,11 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
 
 def report(ws: Workspace) -> TrainingReport:
     """Every assessor in training against the gold grades, from what has been pulled."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
     if not found and not hidden:
         raise MissingInput("no one is in training", hint="send the first batch with `annot push training`")
     return TrainingReport(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
-
-
-def describe(made: GoldSet) -> str:
-    """The gold pairs as text for the terminal."""
-    from annot.publishing.report.terminal import aligned
-
-    rows = [
-        ("gold pairs", f"{made.pairs}, {made.added} of them new"),
-        ("by facet", made.by_facet),
-        ("by grade", made.by_grade),
-        ("file", made.path),
-    ]
-    return aligned(rows)
 
 
 def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:

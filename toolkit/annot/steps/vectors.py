@@ -16,6 +16,7 @@ from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.formats.vector_files import RowCounts
 from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.words import sentences
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
 from annot.ranking.encoding import Encoding, weights_folder
@@ -90,7 +91,7 @@ def add_files(
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
     check_set_name(name)
-    check_name(metric, ("l2", "cosine"), what="--metric")
+    compared = _metric(metric)
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
@@ -118,7 +119,7 @@ def add_files(
     return ImportedVectors(
         name,
         kept.space,
-        "cosine" if metric == "cosine" else "l2",
+        compared,
         kept.precision,
         kept.dimensions,
         kept=len(kept.ids),
@@ -130,21 +131,6 @@ def add_files(
         not_finite=kept.not_finite,
         broken=tally.broken,
         notes=tuple(tally.examples),
-    )
-
-
-def counts(imported: ImportedVectors) -> tuple[tuple[str, int], ...]:
-    """The figures, named for the terminal."""
-    return (
-        ("papers with a vector", imported.kept),
-        ("zero vectors, never ranked", imported.zero),
-        ("papers without a vector", imported.missing),
-        ("rows of other papers", imported.foreign),
-        ("repeated rows", imported.duplicate),
-        ("repeated with different numbers", imported.differing),
-        ("not finite", imported.not_finite),
-        ("broken rows", imported.broken),
-        ("dimensions", imported.dimensions),
     )
 
 
@@ -183,40 +169,9 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     )
 
 
-def word_counts(imported: ImportedWordVectors) -> tuple[tuple[str, int | str], ...]:
-    """The figures, named for the terminal."""
-    own = imported.coverage
-    shares: tuple[tuple[str, str], ...] = ()
-    if own is not None:
-        shares = (
-            ("running words of the corpus with a vector", f"{own.running:.1%}"),
-            ("distinct words of the corpus with a vector", f"{own.distinct:.1%}"),
-        )
-    return (
-        ("words kept", imported.kept),
-        ("words that no text can contain", imported.unusable),
-        ("not finite", imported.not_finite),
-        ("dimensions", imported.dimensions),
-        *shares,
-    )
-
-
 def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
     """Which frequent words have no vector, and what to do where these are many."""
-    own = imported.coverage
-    if own is None:
-        return ("no corpus yet; to see how much of it the vectors cover, add them again after `annot corpus add`",)
-    said = []
-    if own.lacking:
-        words = ", ".join(f"{word} ({count})" for word, count in own.lacking)
-        said.append(f"frequent words without a vector, with their counts: {words}")
-    if own.running < ENOUGH:
-        said.append(
-            f"warning: {own.running:.1%} of the running words have a vector, expected {ENOUGH:.0%} or more: the cbow "
-            "methods ignore the others. Use vectors with more words or of this field, or remove corpus/word-vectors to "
-            "train vectors on the corpus"
-        )
-    return tuple(said)
+    return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +217,7 @@ def encode(
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
     check_set_name(name)
-    if metric is not None:
-        check_name(metric, ("l2", "cosine"), what="--metric")
+    asked = None if metric is None else _metric(metric)
     found = _model(ws, name, model)
     check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
@@ -273,7 +227,7 @@ def encode(
         "encoder": found.name, "weights_sha256": digest_of(found.folder), "reading": found.reading,
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
-    compared: Metric = metric_of(found.folder, found.reading) if metric is None else _metric(metric)
+    compared = asked or metric_of(found.folder, found.reading)
     encoding = Encoding(ws, name, facts=facts, precision=precision)
     if dry_run:
         kept, papers = encoding.count()
@@ -296,6 +250,7 @@ def encode(
 
 
 def _metric(name: str) -> Metric:
+    check_name(name, ("l2", "cosine"), what="--metric")
     return "cosine" if name == "cosine" else "l2"
 
 
@@ -325,12 +280,6 @@ def _model(ws: Workspace, name: str, asked: str) -> Model:
         f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
         hint="name a folder of weights, or a model in the cache of the hub",
     )
-
-
-def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
-    """Where the vectors are, and how many were made."""
-    made = "to encode" if dry_run else "newly encoded"
-    return f"{encoded.path}: {counted(encoded.papers, 'paper')}, {encoded.encoded} {made}"
 
 
 @dataclass(frozen=True, slots=True)

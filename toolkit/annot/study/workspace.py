@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
@@ -16,6 +17,11 @@ from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
 from annot.store.files_at_url import sha256_of as sha256_of
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from annot.store.database import Store
 
 SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
@@ -105,6 +111,24 @@ class Workspace:
         if not given and ("://" in named or not is_inside(self.root / named, self.root)):
             self.check_door(address, f"{SETTINGS_FILE}, [store] database")
         return address if "://" in named else f"sqlite:///{address}"
+
+    def store(self) -> Store:
+        """The working state, open: close it, or use it in a `with`. Raises MissingInput where there is none."""
+        from annot.store.database import open_store
+
+        return open_store(self.database_url, create=False)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A transaction that reads the working state, and sees one moment of it."""
+        with self.store() as store, store.read() as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A transaction that changes the working state: all of it is kept at the end, or nothing after an error."""
+        with self.store() as store, store.begin() as session:
+            yield session
 
     @property
     def machine(self) -> MachineSettings:

@@ -25,11 +25,7 @@ class Settings(sections.Section):
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
     facets: dict[sections.FileName, tuple[str, ...]] = Field(
-        default={
-            "background": ("background", "objective"),
-            "method": ("method",),
-            "result": ("result",),
-        }
+        default={"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
     )
     """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
     whole abstract."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annot.judging.withdrawn import Withdrawn
     from annot.measuring.agreement.pooled import Between
     from annot.pools.growth import GrownPool
-    from annot.pools.pool_facts import MethodFacts, Overlap, PoolDifference
+    from annot.pools.pool_facts import MethodFacts, Overlap
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
@@ -179,14 +179,6 @@ VERSIONS: Columns[Version] = Columns(
 OVERLAPS: Columns[Overlap] = Columns(
     [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
     each((10, 25, 50), lambda one, depth: Number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
-)
-COMPARED_POOLS: Columns[PoolDifference] = Columns(
-    [Column("query paper", lambda one: one.paper_id)],
-    [
-        Column("in both", lambda one: one.both),
-        Column("only in the first", lambda one: len(one.only_first)),
-        Column("only in the second", lambda one: len(one.only_second)),
-    ],
 )
 
 
