@@ -80,7 +80,7 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
     silent = {
         id(below)
         for node in ast.walk(tree)
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None), *_dataclass(node))
         if part is not None
         for below in ast.walk(part)
     }
@@ -113,6 +113,12 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
             yield fault(node, f"({ast.get_source_segment(text, node)}) - 1", "boundary")
         elif isinstance(node, ast.Name) and node.id in ("min", "max") and isinstance(node.ctx, ast.Load):
             yield fault(node, "max" if node.id == "min" else "min", "boundary")
+
+
+def _dataclass(node: ast.AST) -> list[ast.expr]:
+    """`@dataclass(frozen=True, slots=True)`: what would only forbid less changes nothing."""
+    marks = node.decorator_list if isinstance(node, ast.ClassDef) else []
+    return [mark for mark in marks if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "dataclass"]
 
 
 def drawn(checkout: Path, *, seed: int, number: int, only: Collection[str]) -> list[Fault]:

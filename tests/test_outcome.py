@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Returned
@@ -12,10 +13,12 @@ from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_sourced, record_judgements
 from annot.store.people import put_assessors
 from annot.store.queries import put_queries
+from annot.study.guidelines import screen
 from annot.study.outcome import (
     ChangedAnswer,
     Outcome,
     changed_after_adjudication,
+    changes_in_words,
     current_judgements,
     outcome_from,
     outcome_of,
@@ -160,3 +163,22 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
     decided = {(one.query_id, one.doc_id): (one.grade, one.origin) for one in outcome.decisions}
     assert decided.get(pair) == (None if final is None else (agreed.grade, final))
     assert (pair in outcome.open) == (final is None)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shown"), [(1, "q1 d0"), (3, "q1 d0, q1 d1, q1 d2"), (4, "q1 d0, q1 d1, q1 d2, ...")]
+)
+def test_of_changed_answers_the_first_three_pairs_are_named(pairs: int, shown: str) -> None:
+    changed = tuple(ChangedAnswer("q1", f"d{at}", "a1", 1, 2) for at in range(pairs))
+    assert changes_in_words(changed).partition("kept: ")[2] == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "other"), [("judge", "comments", "reasons"), ("adjudicate", "reasons", "comments")]
+)
+def test_a_screen_says_whether_what_its_people_write_is_published(
+    judged: Workspace, kind: Literal["judge", "adjudicate"], setting: str, other: str
+) -> None:
+    usual = screen(judged.replaced("release", comments="published", reasons="published"), kind)
+    assert screen(judged.replaced("release", **{setting: "left out", other: "published"}), kind) != usual
+    assert screen(judged.replaced("release", **{setting: "published", other: "left out"}), kind) == usual

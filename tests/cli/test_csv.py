@@ -121,16 +121,6 @@ def test_figures_of_assessors_are_those_of_the_json(study: Callable[[str], Path]
         assert float(row["low"]) == pytest.approx(pair["same"]["interval"]["low"], rel=1e-5)
 
 
-def test_a_story_has_every_answer_and_every_run(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    found = table("trace", folder)
-    story = told("trace", folder)
-    said = found[found["step"].isin(["judged", "adjudicated"])]
-    assert said["by"].tolist() == [one["person"] for one in story["said"]]
-    assert found.loc[found["step"] == "decided", "grade"].tolist() == [str(story["grade"])]
-    assert found.loc[found["step"] == "retrieved", "by"].tolist() == [run["tag"] for run in story["runs"]]
-
-
 def test_json_and_csv_together_are_refused_before_anything_is_done(study: Callable[[str], Path]) -> None:
     folder = study("settled")
     for arguments in (("qrels", "--json", "--csv"), ("agreement", "--csv", "assessors", "--json")):

@@ -234,3 +234,7 @@ def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: Wo
     with pytest.raises(AnnotError):
         planned.push()
     assert [row.sent for row in planned.push(guidelines_changed="a sentence was missing").projects] == [0, 0]
+
+
+def test_what_opens_the_keys_of_tasks_is_for_the_studys_owner_alone(sent: World) -> None:
+    assert (sent.ws.cache / "task-keys").stat().st_mode & 0o777 == 0o600

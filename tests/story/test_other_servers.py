@@ -13,13 +13,15 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.errors import MissingInput, StudioError
+from annot.base.records import Assessor
 from annot.labelstudio import server
 from annot.steps import assessor as assessors
-from annot.steps import plan
+from annot.store import people
+from annot.store.database import open_store
 from complete_study import http
 from fixtures_studio import GUARD, Studio, template_folder
 from free_ports import FreePorts
-from studies import PEOPLE, Study, add_people, make_study
+from studies import PEOPLE, Study, add_people, address_of, make_study
 from test_changes import exported, fetch, people_ids, row, send
 
 pytestmark = pytest.mark.studio
@@ -39,15 +41,18 @@ def test_an_account_removed_from_the_server_is_named(studio: Studio, tmp_path: P
 
 def test_a_deleted_user_takes_no_answer_along(studio: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", studio, name="deleted-user", per_method=1)
-    add_people(study.workspace, [("leaver", False)])
-    plan.make(study.workspace, queries=(), shares={}, seed=None, grow=False, dry_run=False)
+    with open_store(study.workspace.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("a2", address_of("leaver"), False)])
+    with study.as_person("leaver"):
+        pass  # they have signed up
     send(study)
-    pairs = study.planned()["leaver"]
-    study.judge("leaver", {pairs[0]: 2, pairs[1]: 0})
+    tasks = {task["data"]["pair_id"]: task["id"] for task in study.on_server("a2")}
+    for grade, pair in enumerate(study.planned()["a2"][:2]):
+        study.answer("leaver", tasks["/".join(pair)], grade)
     fetch(study)
     held = exported(study)
     assert len(held) == 2
-    http(study, "DELETE", f"/api/users/{people_ids(study)['leaver']}/")
+    http(study, "DELETE", f"/api/users/{people_ids(study)['a2']}/")
     for _ in range(2):
         fetch(study)
         assert exported(study) == held

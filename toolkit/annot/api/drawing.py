@@ -13,7 +13,6 @@ from annot.api.given import runs_in
 from annot.base.records import Pool
 from annot.base.settings import Settings
 from annot.base.settings.sections import DrawMode
-from annot.base.stats.values import to_json
 from annot.pools.pooling import draw
 
 _DEFAULT = Settings()
@@ -41,7 +40,7 @@ class DrawnPools:
             ``turn`` (from 1), ``method`` (who drew it), ``rank`` and ``score`` (in that method's ranking) and
             ``also_had_by`` (the other methods that have it, each with its rank: ``bm25:3 tfidf:7``).
         """
-        frames = [tidy.pool(to_json(pool)) for pool in self.pools.values()]
+        frames = [tidy.pool(pool) for pool in self.pools.values()]
         return pd.concat(frames, ignore_index=True).rename(columns={"query_paper": "query_id"})
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 
 from annot.api import tidy
 from annot.base.records import Decision, Judgement
-from annot.base.stats.values import to_json
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
@@ -63,7 +62,7 @@ class OpenStudy:
 
         All facets of a query paper share its pool.
         """
-        frames = [tidy.pool(to_json(pool)) for pool in self._snapshot.pools.values()]
+        frames = [tidy.pool(pool) for pool in self._snapshot.pools.values()]
         columns = ["query_paper", "doc_id", "turn", "method", "rank", "score", "also_had_by"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 

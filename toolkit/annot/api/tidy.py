@@ -1,42 +1,52 @@
 """One tidy table of what a command found: a figure or an event a row. The library's `to_frame` and `--csv` share it.
 
-Agreement and measures come from the tables of the report; each other function takes what `--json` carries under `data`.
+A table comes from the declared columns of its records (`OF_RECORDS`), or from what `--json` carries under `data`.
 Figures are not rounded here. A figure without a value has an empty cell, and the reason stands under `undefined`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from annot.api.rows import Row, figure, figure_rows, frame, kept, value_of
 from annot.base.stats.values import to_json
+from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement as sections
 from annot.publishing.report.sections import runs
+from annot.publishing.report.tables import table
 
 if TYPE_CHECKING:
+    from annot.base.records import Pool
+    from annot.judging.substudy import SubstudyReport
+    from annot.judging.trial_answers import Probed, TrainedAssessor
     from annot.measuring.agreement.summaries import AgreementTable
     from annot.measuring.evaluation.evaluated import Evaluated
     from annot.measuring.measured import ByGuidelines
+    from annot.pools.growth import Grown
     from annot.publishing.report.document import Table
+    from annot.publishing.report.tables import Columns
 
+INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
+"""Columns of whole numbers, some of whose cells may be empty."""
+FLOATS = ("value", "low", "high", "score")
 AGREEMENT = ("kappa", "alpha")
 INTERVAL = ("value", "low", "high", "interval")
 ALL = (*INTERVAL, "undefined")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
 
+Row = dict[str, Any]
+Of = TypeVar("Of")
+
 
 def csv_text(command: str, data: Any) -> str:
     """The table of `command`, a name in `TABLES`, as CSV with a header. data: what the command found."""
-    made = TABLES[command]
-    return made(data if made in FROM_RECORDS else to_json(data)).to_csv(
-        index=False, float_format=PRECISION, lineterminator="\n"
-    )
+    made = OF_RECORDS[command](data) if command in OF_RECORDS else OF_JSON[command](to_json(data))
+    return made.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
 
 
 def evaluation(evaluated: Evaluated) -> pd.DataFrame:
@@ -110,22 +120,22 @@ def _agreement_rows(found: AgreementTable) -> Iterator[Row]:
         yield first | row
 
 
-def melted(table: Table, name: str, parts: Sequence[str] = ALL, keep: Collection[str] | None = None) -> Iterator[Row]:
+def melted(found: Table, name: str, parts: Sequence[str] = ALL, keep: Collection[str] | None = None) -> Iterator[Row]:
     """A row for each figure of a table. name: the column that says which figure it is.
 
     parts: what of the figure is told. keep: the columns beside it; all where not given. Those that come before the
     figures in the table come before them here.
     """
-    for record in table.records:
+    for record in found.records:
         plain = {field: cell for field, cell in record.items() if not isinstance(cell, Number)}
         figures = {field: cell for field, cell in record.items() if isinstance(cell, Number)}
         kept = {field: cell for field, cell in plain.items() if keep is None or field in keep}
         fields = list(record)
         first = min((fields.index(field) for field in figures), default=0)
         before = {field: cell for field, cell in kept.items() if fields.index(field) < first}
-        for field, found in figures.items():
-            told = {part: cell for part, cell in _parts(found).items() if part in parts}
-            yield {**before, name: field, **told, **dict(found.rests_on), **kept}
+        for field, number in figures.items():
+            told = {part: cell for part, cell in _parts(number).items() if part in parts}
+            yield {**before, name: field, **told, **dict(number.rests_on), **kept}
 
 
 def _flat(record: Mapping[str, object]) -> Row:
@@ -141,33 +151,15 @@ def _parts(found: Number) -> Row:
     return figure(to_json(found.raw), to_json(found.interval))
 
 
-def pool(data: Mapping[str, Any]) -> pd.DataFrame:
+def pool(found: Pool) -> pd.DataFrame:
     """A row for each document of a pool, in the order drawn."""
-    return frame(
-        {
-            "query_paper": data["paper_id"],
-            "doc_id": entry["doc_id"],
-            **kept(entry["drawn"], "turn", "method", "rank", "score"),
-            "also_had_by": " ".join(
-                draw["method"] if draw["rank"] is None else f"{draw['method']}:{draw['rank']}" for draw in entry["also"]
-            ),
-        }
-        for entry in data["entries"]
-    )
+    documents = _declared(commands.documents({}), found.entries)
+    return frame({"query_paper": found.paper_id, **record} for record in documents.records)
 
 
-def grown_pools(data: Mapping[str, Any]) -> pd.DataFrame:
+def grown_pools(found: Grown) -> pd.DataFrame:
     """A row for each pool that was added to."""
-    return frame(
-        {
-            "query_paper": pool["paper_id"],
-            "queries": len(pool["queries"]),
-            "added": len(pool["added"]),
-            "size": pool["size"],
-            "documents": " ".join(pool["added"]),
-        }
-        for pool in data["pools"]
-    )
+    return frame(_declared(commands.ADDED, found.pools).records)
 
 
 def depths(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -182,38 +174,21 @@ def figures(data: Mapping[str, Any]) -> pd.DataFrame:
     return frame(figure_rows(data))
 
 
-def training(data: Mapping[str, Any]) -> pd.DataFrame:
+def training(assessors: Iterable[TrainedAssessor], hidden: Iterable[Probed]) -> pd.DataFrame:
     """A row for each coefficient of each assessor's grades with gold grades, then with those of hidden gold."""
-    return frame(
-        {
-            "assessor": one["assessor"],
-            "gold": kind,
-            "given": one[given],
-            "answered": one["answered"],
-            "verdict": one.get("verdict", ""),
-            **row,
-        }
-        for kind, persons, given in (("open", data["assessors"], "gold"), ("hidden", data["hidden"], "hidden"))
-        for one in persons
-        for row in _between(one["agreement"])
-    )
+    by_gold = {"open": _declared(commands.TRAINING, assessors), "hidden": _declared(commands.PROBED, hidden)}
+    rows = ((gold, row) for gold, one in by_gold.items() for row in melted(one, "figure"))
+    return frame({"assessor": row.pop("assessor"), "gold": gold, **row} for gold, row in rows)
 
 
-def substudy(data: Mapping[str, Any]) -> pd.DataFrame:
+def substudy(found: SubstudyReport) -> pd.DataFrame:
     """A row for each coefficient of each two gradings, then for the median time in each view."""
-    agreed = [{**kept(one, "first", "second"), **row} for one in data["compared"] for row in _between(one["agreement"])]
-    times = [
-        {
-            "first": one["view"],
-            "second": "",
-            "figure": "median_seconds",
-            **figure(**one["seconds"]),
-            "queries": None,
-            "pairs": one["timed"],
-        }
-        for one in data["views"]
-    ]
-    return frame([*agreed, *times])
+    tables = _declared(commands.COMPARED_VIEWS, found.compared), _declared(commands.VIEWS, found.views)
+    return frame(row for one in tables for row in melted(one, "figure"))
+
+
+def _declared(columns: Columns[Of], rows: Iterable[Of]) -> Table:
+    return table("", rows, columns.names, columns.numbers)
 
 
 def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -232,12 +207,11 @@ def people(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def status(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each count, of the study or of one assessor."""
     whole = {name: n for name, n in data.items() if isinstance(n, int)}
-    persons = [(person["assessor"], kept(person, "assigned", "judged")) for person in data["assessors"]]
-    return frame(
-        {"count": name, "assessor": assessor, "n": n}
-        for assessor, counts in [("", whole), *persons]
-        for name, n in counts.items()
-    )
+    counts = [
+        *(("", name, n) for name, n in whole.items()),
+        *((person["assessor"], name, person[name]) for person in data["assessors"] for name in ("assigned", "judged")),
+    ]
+    return frame({"count": name, "assessor": assessor, "n": n} for assessor, name, n in counts)
 
 
 def grades(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -249,71 +223,86 @@ def grades(data: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
-    for name, found in agreement["figures"].items():
-        yield {"figure": name, **figure(**found), "queries": agreement["n_queries"], "pairs": agreement["n_pairs"]}
+def figure_rows(data: Mapping[str, Any]) -> Iterator[Row]:
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from figure_rows(value)
+        elif isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
+            for record in value:
+                yield from _figures_of(record, name)
 
 
-def story(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each thing that happened to one pair, in the order of the work."""
-    return frame(
-        {"step": "", "by": "", "rank": None, "score": None, "grade": None, "revision": None, "at": None, "note": None}
-        | event
-        for event in _events(data)
-    )
+def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
+    names = {name: value for name, value in record.items() if isinstance(value, str)}
+    subject = next((names[key] for key in ("assessor", "first", "better", "name", "query_id") if key in names), "")
+    other = next((names[key] for key in ("second", "worse", "doc_id") if key in names), "")
+    kind = " ".join(names[key] for key in ("kind", "manner", "measure", "axis") if key in names)
+    for path, row in _numbers(record, ""):
+        yield {"about": about, "subject": subject, "other": other, "figure": f"{kind} {path}".strip(), **row}
 
 
-def _events(data: Mapping[str, Any]) -> Iterator[Row]:
-    pooled = data["pool"]
-    if pooled is not None:
-        added = pooled["added"] or {"reason": None, "made_at": None}
-        drawn = {"step": "drawn", "by": pooled["drawn"]["method"], **kept(pooled["drawn"], "rank", "score")}
-        yield {**drawn, "at": added["made_at"], "note": added["reason"]}
-    for draw in pooled["also"] if pooled is not None else data["had_by"]:
-        yield {"step": "ranked", "by": draw["method"], **kept(draw, "rank", "score")}
-    for assessor, position, occasion in data["given_to"]:
-        yield {
-            "step": "given",
-            "by": assessor,
-            "note": f"pair {position} in their order" + ", a repeat" * (occasion > 1),
-        }
-    for person, round_ in data["sent_to"]:
-        yield {"step": "sent", "by": person, "note": round_}
-    for said in data["said"]:
-        yield {
-            "step": "judged" if said["role"] == "assessor" else "adjudicated",
-            "by": said["person"],
-            **kept(said, "grade", "revision"),
-            "at": said["judged_at"],
-            "note": "; ".join(
-                part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
-            ),
-        }
-    yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
-    yield {"step": "in the qrels", "grade": data["qrel"]}
-    for run in data["runs"]:
-        yield {"step": "retrieved", "by": run["tag"], **kept(run, "rank", "score")}
+def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str, Row]]:
+    """Each number below `value`, by its path."""
+    if isinstance(value, Mapping) and "value" in value:
+        yield path, {**figure(value["value"], value.get("interval")), "n": value.get("n", value.get("of"))}
+    elif isinstance(value, Mapping) and "undefined" not in value:
+        for name, below in value.items():
+            beside = value.get(f"{name}_interval")
+            if not name.endswith(("interval", "intervals")):
+                yield from _numbers(below, f"{path} {name}".strip(), beside)
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            yield from _numbers(below, f"{path} {place}")
+    elif isinstance(value, int | float | Mapping):
+        yield path, {**figure(value, interval), "n": None}
 
 
-TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
+def figure(value: Any, interval: Mapping[str, Any] | None) -> Row:
+    found = interval if interval and "low" in interval else {"low": None, "high": None, "method": ""}
+    return {**value_of(value), "low": found["low"], "high": found["high"], "interval": found["method"]}
+
+
+def value_of(value: Any) -> Row:
+    """A figure, or why there is none."""
+    if isinstance(value, Mapping):
+        return {"value": None, "undefined": value["undefined"]}
+    return {"value": value, "undefined": ""}
+
+
+def frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """The rows as a table; the reasons stand last."""
+    made = pd.DataFrame(list(rows))
+    types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
+    made = made.astype({name: kind for name, kind in types.items() if name in made})
+    if "undefined" in made:
+        made["undefined"] = made.pop("undefined")
+    return made
+
+
+OF_RECORDS: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement --by assessor": figures,
     "agreement --by guidelines": agreement_by_guidelines,
+    "evaluate": evaluation_and_comparisons,
+    "evaluate --out": comparisons,
+    "evaluate --per-query": evaluation_by_query,
+    "pool add": grown_pools,
+    "pool show": pool,
+    "substudy report": substudy,
+    "train report": lambda found: training(found.assessors, found.hidden),
+}
+"""The table of a command by its name, made from the records by the columns that are declared of them."""
+OF_JSON: dict[str, Callable[[Any], pd.DataFrame]] = {
+    "agreement --by assessor": figures,
     "assessor list": people,
     "answers list": records,
     "assessor list --silent": records,
     "comments": records,
-    "evaluate": evaluation_and_comparisons,
-    "evaluate --out": comparisons,
     "evaluate --against": lambda data: records(data["figures"]),
-    "evaluate --per-query": evaluation_by_query,
     "forecast": lambda data: figures({"study": [data["forecast"]], "assessors": data["forecast"]["assessors"]}),
     "forecast --design": lambda data: figures({"design": [data["forecast"]]}),
     "forecast --pools": depths,
     "pool": lambda data: records(data["pools"]),
-    "pool add": grown_pools,
-    "pool show": pool,
     "pool show --all": lambda data: records(data["methods"]),
     "qrels": grades,
     "qrels compare": lambda data: records(
@@ -328,15 +317,6 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "status": status,
     "status --adjudication": records,
     "status --returned": records,
-    "substudy report": substudy,
-    "train report": training,
-    "trace": story,
 }
-"""The table of each command that has one, by its name."""
-FROM_RECORDS = frozenset(
-    (
-        *(agreement, agreement_by_guidelines, agreement_by_query),
-        *(comparisons, evaluation_and_comparisons, evaluation_by_query),
-    )
-)
-"""Those that take records and not their JSON."""
+"""The same of those whose table is made from what `--json` carries under `data`."""
+TABLES = OF_RECORDS | OF_JSON

@@ -118,7 +118,7 @@ def release(
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 
-@command("trace", csv=True)
+@command("trace")
 def trace(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
 ) -> Output:

@@ -5,7 +5,8 @@ What a step alone makes has its columns beside it, in the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annot.publishing.report.cells import SECONDS, SHARE, Number, coefficient, measured
@@ -144,12 +145,14 @@ def labels(total: int) -> Columns[tuple[str, int]]:
 ADDED: Columns[GrownPool] = Columns(
     [
         Column("query paper", lambda one: one.paper_id),
-        Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added)))),
+        Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added))), ""),
     ],
     [
+        Column("", lambda one: len(one.queries), "queries"),
         Column("added", lambda one: len(one.added)),
-        Column("queries", lambda one: len(one.queries)),
-        Column("pool", lambda one: one.size),
+        Column("queries", lambda one: len(one.queries), ""),
+        Column("pool", lambda one: one.size, "size"),
+        Column("", lambda one: " ".join(one.added), "documents"),
     ],
 )
 METHODS: Columns[MethodFacts] = Columns(
@@ -186,13 +189,15 @@ def documents(titles: Mapping[str, str]) -> Columns[PoolEntry]:
     """The documents of a pool in the order drawn."""
     return Columns(
         [
+            Column("", lambda one: one.doc_id, "doc_id"),
             Column("turn", lambda one: one.drawn.turn),
-            Column("document", lambda one: one.doc_id),
-            Column("drawn by", lambda one: one.drawn.method),
+            Column("document", lambda one: one.doc_id, ""),
+            Column("drawn by", lambda one: one.drawn.method, "method"),
             Column("rank", lambda one: one.drawn.rank),
-            Column("score", lambda one: _digits(one.drawn.score, ".6g") or ""),
-            Column("also ranked by", lambda one: " ".join(map(_ranked, one.also))),
-            Column("title", lambda one: titles.get(one.doc_id, "")[:60]),
+            Column("", lambda one: one.drawn.score, "score"),
+            Column("score", lambda one: _digits(one.drawn.score, ".6g") or "", ""),
+            Column("also ranked by", lambda one: " ".join(map(_ranked, one.also)), "also_had_by"),
+            Column("title", lambda one: titles.get(one.doc_id, "")[:60], ""),
         ]
     )
 
@@ -227,31 +232,36 @@ AGREED = {
 }
 
 
-def _agreed(agreement: Callable[[Row], Between], *names: str) -> list[Column[Row]]:
-    """A column for each of these coefficients of a row's agreement."""
+def _agreed(
+    agreement: Callable[[Row], Between], names: Iterable[str], *, unprinted: Sequence[str] = ()
+) -> list[Column[Row]]:
+    """A column for each of these coefficients of a row's agreement; the `unprinted` ones are in the data alone."""
 
     def cell(one: Row, name: str) -> Number:
-        return measured(agreement(one).figures[name], coefficient(name))
+        found = agreement(one)
+        rests_on = (("queries", found.n_queries), ("pairs", found.n_pairs))
+        return replace(measured(found.figures[name], coefficient(name)), rests_on=rests_on)
 
-    return each(names, cell, AGREED.__getitem__)
+    return each(names, cell, lambda name: "" if name in unprinted else AGREED[name])
 
 
 TRAINING: Columns[TrainedAssessor] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
-        Column("gold pairs", lambda one: one.gold),
+        Column("gold pairs", lambda one: one.gold, "given"),
         Column("answered", lambda one: one.answered),
-        *_agreed(lambda one: one.agreement, "kappa_quadratic", "spearman_rho", "percent"),
-        Column("looked at again", lambda one: one.looked_at),
-        Column("verdict", lambda one: one.verdict),
+        Column("", lambda one: one.verdict, "verdict"),
+        *_agreed(lambda one: one.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
+        Column("looked at again", lambda one: one.looked_at, ""),
+        Column("verdict", lambda one: one.verdict, ""),
     ],
 )
 PROBED: Columns[Probed] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
-        Column("hidden gold", lambda one: one.hidden),
+        Column("hidden gold", lambda one: one.hidden, "given"),
         Column("answered", lambda one: one.answered),
-        *_agreed(lambda one: one.agreement, "kappa_quadratic", "spearman_rho", "percent"),
+        *_agreed(lambda one: one.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
     ],
 )
 FURTHEST: Columns[Far] = Columns(
@@ -263,19 +273,23 @@ FURTHEST: Columns[Far] = Columns(
     ],
 )
 VIEWS: Columns[View] = Columns(
-    [Column("judged on", lambda one: one.view)],
+    [Column("judged on", lambda one: one.view, "first")],
     [
-        Column("pairs", lambda one: one.pairs),
-        Column("answered", lambda one: one.answered),
-        Column("cannot judge", lambda one: one.cannot_judge),
-        Column("seconds per pair", lambda one: measured(one.seconds, SECONDS)),
+        Column("pairs", lambda one: one.pairs, ""),
+        Column("answered", lambda one: one.answered, ""),
+        Column("cannot judge", lambda one: one.cannot_judge, ""),
+        Column(
+            "seconds per pair",
+            lambda one: replace(measured(one.seconds, SECONDS), rests_on=(("pairs", one.timed),)),
+            "median_seconds",
+        ),
     ],
 )
 COMPARED_VIEWS: Columns[Compared] = Columns(
-    [Column("between", lambda one: one.first), Column("and", lambda one: one.second)],
+    [Column("between", lambda one: one.first, "first"), Column("and", lambda one: one.second, "second")],
     [
-        Column("pairs", lambda one: one.agreement.n_pairs),
-        *_agreed(lambda one: one.agreement, "spearman_rho", "alpha_ordinal", "kappa", "percent"),
+        Column("pairs", lambda one: one.agreement.n_pairs, ""),
+        *_agreed(lambda one: one.agreement, ("spearman_rho", "alpha_ordinal", "kappa", "percent")),
     ],
 )
 

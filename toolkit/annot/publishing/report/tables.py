@@ -77,7 +77,7 @@ def table(
     made = [[column.cell(row) for column in columns] for row in rows]
     printed = [at for at, column in enumerate(columns) if column.heading]
     kept = [at for at, column in enumerate(columns) if column.field]
-    figures = [cell for row in made for cell in row if isinstance(cell, Number)]
+    figures = [cell for row in made for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.ends for figure in figures)
     lacking = [("interval", one.interval) for one in figures if one.value is not None]
     return Table(
