@@ -28,7 +28,7 @@ from annot.steps import run as runs
 from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, projects
 from annot.store.database import Store, open_store
-from annot.store.people import Told, note_told
+from annot.store.people import Notice, record_notices
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
 from annot.study.outcome import outcome_of
@@ -90,10 +90,10 @@ def judged_study(
         with store.begin() as session:
             people.put_assessors(session, cast)
         told = [
-            Told(one.assessor, "reasons" if one.adjudicator else "comments", "screen", TOLD_AT, True) for one in cast
+            Notice(one.assessor, "reasons" if one.adjudicator else "comments", "screen", TOLD_AT, True) for one in cast
         ]
         with store.begin() as session:
-            note_told(session, told)
+            record_notices(session, told)
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
         _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:

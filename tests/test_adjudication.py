@@ -95,15 +95,15 @@ def test_neither_place_on_the_screen_belongs_to_one_assessor() -> None:
 
 def test_nobody_settles_a_pair_they_judged() -> None:
     disputes = [dispute(f"d{n}", 0, 1, ("a1", "a2") if n % 2 else ("a2", "a3")) for n in range(20)]
-    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={}, passed_on={})
+    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, current={}, passed_on={})
     assert all(given["q", f"d{n}"] == ("a3" if n % 2 else "a1") for n in range(20))
 
 
 def test_a_pair_without_a_free_adjudicator_is_named() -> None:
     with pytest.raises(InputError) as caught:
-        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={}, passed_on={})
+        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, current={}, passed_on={})
     assert caught.value.faults[0].startswith("q d:")
-    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}, passed_on={}) == {
+    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, current={}, passed_on={}) == {
         ("q", "d"): "a1"
     }
 
@@ -111,7 +111,7 @@ def test_a_pair_without_a_free_adjudicator_is_named() -> None:
 def test_a_standing_dispute_keeps_its_adjudicator() -> None:
     disputes = [dispute(f"d{n}", 0, 1) for n in range(4)]
     given = assign_adjudicators(
-        disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"}, passed_on={}
+        disputes, ["e1", "e2"], may_assess=False, seed=1, current={("q", "d0"): "e2"}, passed_on={}
     )
     assert given["q", "d0"] == "e2"
     assert set(given) == {("q", f"d{n}") for n in range(4)}
@@ -155,11 +155,11 @@ def test_of_two_grades_the_later_counts_whoever_gave_it() -> None:
 def test_what_one_could_not_judge_goes_to_somebody_who_has_not_seen_it() -> None:
     pairs = [dispute(f"d{n}", 0, 1, ("a1", "j3")) for n in range(6)]
     passed_on = {("q", one.doc_id): {"j1"} for one in pairs}
-    given = assign_adjudicators(pairs, ["j1", "j2", "j3"], may_assess=True, seed=1, standing={}, passed_on=passed_on)
+    given = assign_adjudicators(pairs, ["j1", "j2", "j3"], may_assess=True, seed=1, current={}, passed_on=passed_on)
     assert set(given.values()) == {"j2"}
     # Nobody is left: no pair of them is given to anybody, and the others are as ever.
     given = assign_adjudicators(
-        [*pairs, dispute("other", 0, 1)], ["j1", "j3"], may_assess=False, seed=1, standing={}, passed_on=passed_on
+        [*pairs, dispute("other", 0, 1)], ["j1", "j3"], may_assess=False, seed=1, current={}, passed_on=passed_on
     )
     assert set(given) == {("q", "other")}
 

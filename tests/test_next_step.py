@@ -15,10 +15,8 @@ QUERIED = Facts(papers=True, queries=4)
 PLANNED = QUERIED._replace(pooled=4, planned=40)
 SENT = PLANNED._replace(sent=True)
 JUDGED = SENT._replace(judged=True)
-PRODUCTS = {
-    f"old_{name}": True for name in ("agreement", "qrels", "evaluation", "report", "page", "datasheet", "release")
-}
-UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
+PRODUCTS = frozenset({"agreement", "qrels", "evaluate", "report", "browse", "datasheet", "release", "backup"})
+UNMEASURED = JUDGED._replace(old=PRODUCTS)
 
 
 @pytest.mark.parametrize(
@@ -59,16 +57,16 @@ UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
         (JUDGED._replace(batch=2), "annot plan --grow", "you"),
         # What follows from the grades, in the order in which one is made of the other.
         (UNMEASURED, "annot agreement", "you"),
-        (UNMEASURED._replace(old_agreement=False), "annot qrels", "you"),
+        (UNMEASURED._replace(old=PRODUCTS - {"agreement"}), "annot qrels", "you"),
         (JUDGED._replace(old_runs=("fabs_tfidf", "lsa")), "annot run fabs_tfidf lsa", "you"),
-        (JUDGED._replace(old_evaluation=True), "annot run", "you"),
-        (JUDGED._replace(runs=True, old_evaluation=True, old_report=True), "annot evaluate", "you"),
-        (JUDGED._replace(runs=True, old_report=True, old_page=True), "annot report", "you"),
-        (JUDGED._replace(runs=True, old_page=True, old_datasheet=True), "annot browse", "you"),
-        (JUDGED._replace(runs=True, old_datasheet=True, questions=9), "annot datasheet", "you"),
-        (JUDGED._replace(runs=True, old_release=True), "annot release FOLDER", "you"),
-        (JUDGED._replace(runs=True, old_release=True, release="../out"), "annot release ../out", "you"),
-        (JUDGED._replace(runs=True, old_backup=True), "annot backup FILE", "you"),
+        (JUDGED._replace(old=frozenset({"evaluate"})), "annot run", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"evaluate", "report"})), "annot evaluate", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"report", "browse"})), "annot report", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"browse", "datasheet"})), "annot browse", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"datasheet"}), questions=9), "annot datasheet", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"release"})), "annot release FOLDER", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"release"}), release="../out"), "annot release ../out", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"backup"})), "annot backup FILE", "you"),
         (JUDGED._replace(runs=True), "", "you"),
         # Judged elsewhere: no corpus, no server, and nothing to browse or to release.
         (
@@ -76,9 +74,9 @@ UNMEASURED = JUDGED._replace(**PRODUCTS, old_backup=True)
             "annot import FILE --as judgements --adjudicator NAME",
             "you",
         ),
-        (Facts(judged=True, elsewhere=True, queries=4, planned=40, old_report=True), "annot report", "you"),
+        (Facts(judged=True, elsewhere=True, queries=4, planned=40, old=frozenset({"report"})), "annot report", "you"),
         (
-            Facts(judged=True, elsewhere=True, queries=4, planned=40, old_page=True, old_release=True, old_backup=True),
+            Facts(judged=True, elsewhere=True, queries=4, planned=40, old=frozenset({"browse", "release", "backup"})),
             "annot backup FILE",
             "you",
         ),
@@ -108,6 +106,8 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice((0, 0, 1, 5))
         if isinstance(usual, tuple):
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
+        if isinstance(usual, frozenset):
+            return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 
     found = Facts(**{name: value(name, usual) for name, usual in Facts()._asdict().items()})
@@ -118,6 +118,8 @@ def settles(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
     """The facts that hold no more once the command has done its work: each alone, given its value in a new study."""
     done: dict[str, Any] = {name: type(value)() for name, value in facts._asdict().items() if name != "release"}
     done |= {"papers": True, "runs": True, "sheet": True, "planned": 1, "queries": 1, "pooled": facts.queries}
+    # A command makes its own product, and no other.
+    done["old"] = facts.old - {*rule.command.split()[1:2]}
     for name, value in done.items():
         after = facts._replace(**{name: value})
         if after != facts and not rule.when(after):

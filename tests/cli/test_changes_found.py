@@ -133,7 +133,7 @@ def test_a_row_that_was_deleted_by_hand_is_found_for_ever(study: Study) -> None:
         # What is recorded afterwards hides nothing.
         with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
             line = JUDGEMENTS.lines(session)[0]
-            JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
+            JUDGEMENTS.withdraw(session, [(line.current, "a test")], recorded_at="2031-01-01T00:00:00Z")
         after = annot("check", "files", "--json", folder=folder).data["files"]["findings"]
         assert [one for one in after if "behind" in one]
 
@@ -144,8 +144,8 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
     annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)
     pair, assessor = accepted(folder)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.stands.record.asked.pair == pair]
-        JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
+        (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.current.record.asked.pair == pair]
+        JUDGEMENTS.withdraw(session, [(line.current, "a test")], recorded_at="2031-01-01T00:00:00Z")
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("exports/qrels.txt: does not follow from the judgements on record; run `annot qrels`")
     annot_done("qrels", "--partial", folder=folder)

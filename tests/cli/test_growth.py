@@ -139,7 +139,7 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
     before = snapshot(folder)
     refused = annot("pool", "--per-method", 2, folder=folder)
     assert refused.exit_code == 2
-    assert "4 pairs would leave the pool, but they were sent to people" in refused.stderr
+    assert "4 pairs would leave the pool, with 8 pushed tasks" in refused.stderr
     assert "annot pool` without options" in refused.stderr
     assert not difference(before, snapshot(folder))
 

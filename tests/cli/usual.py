@@ -170,9 +170,9 @@ def with_one_withdrawn(folder: Path) -> None:
         (line,) = [
             line
             for line in JUDGEMENTS.lines(session, person="a1")
-            if line.stands.record.asked == ("fic0407-background", "fic0101", 1)
+            if line.current.record.asked == ("fic0407-background", "fic0101", 1)
         ]
-        JUDGEMENTS.withdraw(session, [(line.stands, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
+        JUDGEMENTS.withdraw(session, [(line.current, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
 
 
 def backup(folder: Path) -> None:

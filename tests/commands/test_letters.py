@@ -13,7 +13,7 @@ from annot.labelstudio.controls import PUBLISHED
 from annot.steps import invite
 from annot.store import people, projects
 from annot.store.database import open_store
-from annot.store.people import read_told
+from annot.store.people import read_notices
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 from small_study import build
@@ -171,7 +171,7 @@ def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says
         assert "the comments that you write, under the name a1" in letters(annot)["a1"]
     assert screens(ws) == (True, True)
     with open_store(ws.database_url) as store, store.read() as session:
-        said = [(one.assessor, one.kind, one.how, one.published) for one in read_told(session)]
+        said = [(one.assessor, one.kind, one.how, one.published) for one in read_notices(session)]
     assert said == [
         ("j1", "reasons", "letter", True),
         ("a1", "comments", "letter", True),
@@ -183,7 +183,7 @@ def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says
     own.write_text("Come and judge.\n", encoding="utf-8")
     assert set(letters(annot).values()) >= {"Come and judge.\n"}
     with open_store(ws.database_url) as store, store.read() as session:
-        assert not [one for one in read_told(session) if one.assessor == "a1"][-1].published
+        assert not [one for one in read_notices(session) if one.assessor == "a1"][-1].published
 
 
 def screens(ws: Workspace) -> tuple[bool, bool]:

@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.labelstudio.screens import facets_screen, instructions_html
+from annot.labelstudio.screens import instructions_html, screen_of
 from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
 from browsing import ADJUDICATE, CONTRASTS, LINES, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
@@ -262,7 +262,9 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_the_labels_of_an_abstract_fill_the_window(studio: Studio, signed_in: Any, theme: str) -> None:
     made = facets_task("fic1/labels", long_text(QUERY, 20), progress="1 of 1")
-    project = judging(studio, [made], screen=facets_screen(labels=LABELS, overrides=None))
+    project = judging(
+        studio, [made], screen=screen_of("facets", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+    )
     with open_screen(studio, signed_in, project, (1280, 720), theme, text=".a-query") as screen:
         boxes = screen.boxes
         assert not screen.page.locator(".lsf-tabs-panel").first.is_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.labelstudio.screens import facets_screen
+from annot.labelstudio.screens import screen_of
 from annot.labelstudio.tasks import LAST_FOR_NOW, adjudicate_task, facets_task
 from browsing import ADJUDICATE, Screen, corrected, followed_link, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
@@ -179,7 +179,7 @@ def test_an_adjudicators_whole_way_by_keys(studio: Studio, chromium: Any) -> Non
 @pytest.mark.parametrize("size", LAPTOPS, ids=str)
 def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any, size: tuple[int, int]) -> None:
     tasks = [facets_task(f"fic{at}/labels", long_text(QUERY, 30), progress=f"{at} of 2") for at in (1, 2)]
-    screen_of_labels = facets_screen(labels=LABELS, overrides=None)
+    screen_of_labels = screen_of("facets", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
     project = judging(studio, tasks, screen=screen_of_labels, instructions=READ_FIRST)
     with open_screen(studio, signed_in, project, size, text=".a-query") as screen:
         screen.close_instructions()

@@ -16,9 +16,7 @@ from annot.base.settings.sections import LabelSettings
 from annot.labelstudio import controls
 from annot.labelstudio.screens import (
     check_predictions,
-    facets_screen,
     instructions_html,
-    label_instructions_html,
     screen_of,
 )
 from labelling_texts import LABELS, SCALE, task
@@ -34,7 +32,10 @@ SCREENS = {
     ),
 }
 
-EVERY_SCREEN = {**SCREENS, "facets": facets_screen(labels=LABELS, overrides=None)}
+EVERY_SCREEN = {
+    **SCREENS,
+    "facets": screen_of("facets", scale_names=SCALE, labels=LABELS, language="en", overrides=None),
+}
 """With the one on which nothing is graded."""
 
 
@@ -177,7 +178,7 @@ def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
         for screen in get_args(controls.Screen)
         if screen != "facets"
     ]
-    of_labels = label_instructions_html("# Labels", labels=LABELS)
+    of_labels = instructions_html(["# Labels"], scale_names=SCALE, labels=LABELS, language="en", screen="facets")
     for made in (*pages, of_labels):
         assert "<b>F5</b>" in made
         assert "Then please write to the contact in the letter" in made

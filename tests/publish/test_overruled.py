@@ -27,9 +27,9 @@ def test_overruled_is_one_number_on_every_page(ws: Workspace, annot: Callable[..
         )
         now = "2030-02-01T00:00:00+00:00"
         for line in JUDGEMENTS.lines(session, payload=True):
-            answer = line.stands.record
+            answer = line.current.record
             if answer.pair == pair and answer.grade == ruling.grade:
-                changed = line.stands._replace(
+                changed = line.current._replace(
                     record=replace(answer, grade=None, cannot_judge="not readable"), changed_at=now
                 )
                 JUDGEMENTS.record(session, [changed], recorded_at=now)

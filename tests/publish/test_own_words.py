@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from annot.judging.own_words import knew
-from annot.store.people import Told
+from annot.store.people import Notice
 from annot.study.workspace import Workspace
 
 BEFORE, AFTER = "2030-01-01T00:00:00+00:00", "2030-01-03T00:00:00+00:00"
@@ -18,8 +18,8 @@ AT = "2030-01-02T00:00:00+00:00"
 DECIDED = 'comments = "published"\nreasons = "published"\n'
 
 
-def told(*said: tuple[str, str, bool]) -> list[Told]:
-    return [Told("a1", "comments", how, at, published, "form" * (how == "consent")) for how, at, published in said]  # type: ignore[arg-type]
+def told(*said: tuple[str, str, bool]) -> list[Notice]:
+    return [Notice("a1", "comments", how, at, published, "form" * (how == "consent")) for how, at, published in said]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

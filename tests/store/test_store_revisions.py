@@ -94,20 +94,20 @@ def line_of(store: Store, annotation: str = "7", server: str = "") -> Line[Judge
         (found,) = [
             line
             for line in JUDGEMENTS.lines(session, server=server, person="a1")
-            if line.stands.annotation == annotation
+            if line.current.annotation == annotation
         ]
     return found
 
 
 def gone(store: Store, annotation: str = "7", server: str = "") -> RecordedCount:
-    stands = line_of(store, annotation, server).stands
+    current = line_of(store, annotation, server).current
     with store.begin() as session:
-        return JUDGEMENTS.record_gone(session, [(stands, "lost")], recorded_at=LATER)
+        return JUDGEMENTS.record_gone(session, [(current, "lost")], recorded_at=LATER)
 
 
 def withdraw(store: Store, line: Line[Judgement]) -> int:
     with store.begin() as session:
-        return JUDGEMENTS.withdraw(session, [(line.stands, "lost")], recorded_at=LATER)
+        return JUDGEMENTS.withdraw(session, [(line.current, "lost")], recorded_at=LATER)
 
 
 def test_an_annotation_that_is_gone_counts_until_the_lead_withdraws_it_and_again_when_it_comes_back(
@@ -140,7 +140,7 @@ def test_what_the_lead_restores_counts_and_stays_when_it_is_not_found_again(stud
         assert full is not None
         assert JUDGEMENTS.restore(session, [full], recorded_at=LATER) == 1
     line = line_of(study)
-    assert (line.counts, line.kept, line.stands.record.grade) == (True, True, 3)
+    assert (line.counts, line.kept, line.current.record.grade) == (True, True, 3)
     assert gone(study) == RecordedCount(0, 0, 1)
     assert line_of(study).kept
     with study.read() as session:
@@ -296,10 +296,10 @@ def test_an_adjudication_that_is_gone_counts_until_it_is_withdrawn(study: Store)
     settle(study, settled(1))
     with study.begin() as session:
         (line,) = ADJUDICATIONS.lines(session, person="z1")
-        assert ADJUDICATIONS.record_gone(session, [(line.stands, "lost")], recorded_at=LATER) == RecordedCount(0, 1, 0)
+        assert ADJUDICATIONS.record_gone(session, [(line.current, "lost")], recorded_at=LATER) == RecordedCount(0, 1, 0)
         (one,) = adjudications.read_adjudications(session)
         assert (one.grade, one.flags) == (1, ())
-        assert ADJUDICATIONS.withdraw(session, [(line.stands, "lost")], recorded_at=LATER) == 1
+        assert ADJUDICATIONS.withdraw(session, [(line.current, "lost")], recorded_at=LATER) == 1
     with study.read() as session:
         (one,) = adjudications.read_adjudications(session)
     assert (one.grade, one.flags, one.shown, one.revision) == (None, ("withdrawn: lost",), ("a2", "a1"), 3)

@@ -68,6 +68,11 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
     )
 
 
+def moment_now() -> str:
+    """The present moment in ISO 8601, UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def moment_of(text: str | None) -> datetime | None:
     """A day or a moment in ISO 8601, UTC where it has no zone; None for anything else.
 

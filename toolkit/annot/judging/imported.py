@@ -6,22 +6,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Assignment, Judgement, Source
 from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
-from annot.judging.planning.drawing import plan_lines
+from annot.judging.plan_on_record import plan_sha256
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries
-from annot.store.revisions import RecordedCount
+from annot.store.revisions import RecordedCount, Sourced
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -68,7 +68,7 @@ def import_judgements(
             refuse_other_work(ws, session)
             known = {query.query_id for query in read_queries(session)}
             everyone = people.read_assessors(session)
-            standing = people.read_assignments(session)
+            planned = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
         papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
@@ -82,13 +82,13 @@ def import_judgements(
             for query in queries.values()
             if query.query_id not in known
         ]
-        plan = plan_of(given, standing)
+        plan = plan_of(given, planned)
         check_adjudicated(given, plan, name=name)
         recorded, outside = RecordedCount(0, 0, 0), 0
         if not dry_run:
             with store.begin() as session:
-                stands = {person.assessor for person in everyone}
-                people.put_assessors(session, [person for person in persons.values() if person.assessor not in stands])
+                present = {person.assessor for person in everyone}
+                people.put_assessors(session, [person for person in persons.values() if person.assessor not in present])
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
                 outside = put_judged_pools(session, rows, queries, with_text=papers)
@@ -113,11 +113,10 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
 
 def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> RecordedCount:
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
-    digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
-    people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
-    judged = [_judgement(named) for named in given if not named.adjudicates]
-    settled = [_adjudication(named) for named in given if named.adjudicates]
+    recorded_at = moment_now()
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
+    judged = [_sourced(named) for named in given if not named.adjudicates]
+    settled = [_sourced(named) for named in given if named.adjudicates]
     both = (
         judgements.record_judgements(session, judged, recorded_at=recorded_at),
         adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
@@ -125,37 +124,16 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 
 
-def _judgement(named: NamedRow) -> judgements.SourcedJudgement:
+def _sourced(named: NamedRow) -> Sourced[Any]:
     row = named.row
-    record = Judgement(
-        named.query.query_id,
-        row.document,
-        named.person,
-        row.grade,
-        cannot_judge=row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None),
-        comment=row.comment,
-        judged_at=row.judged_at,
-        lead_time=row.seconds,
-        flags=row.flags,
-        occasion=row.occasion,
-    )
-    return judgements.SourcedJudgement(record, Source.FILE, row.annotation, dict(row.row))
-
-
-def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
-    row = named.row
-    record = Adjudication(
-        named.query.query_id,
-        row.document,
-        named.person,
-        row.grade,
-        UNKNOWN,
-        (),
-        comment=row.comment,
-        judged_at=row.judged_at,
-        lead_time=row.seconds,
-    )
-    return adjudications.SourcedAdjudication(record, Source.FILE, row.annotation, dict(row.row))
+    pair = (named.query.query_id, row.document, named.person, row.grade)
+    said: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
+    if named.adjudicates:
+        record: Judgement | Adjudication = Adjudication(*pair, UNKNOWN, (), **said)
+    else:
+        why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
+        record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **said)
+    return Sourced(record, Source.FILE, row.annotation, dict(row.row))
 
 
 def _in_figures(

@@ -65,22 +65,16 @@ class Facts(NamedTuple):
     """Disputes."""
     judged: bool = False
     """Whether there are judgements."""
-    old_agreement: bool = False
-    old_qrels: bool = False
+    old: frozenset[str] = frozenset()
+    """The commands whose product is missing, or older than what it is made from."""
     old_runs: tuple[str, ...] = ()
     """Runs whose file is gone, or whose pools have changed since."""
     runs: bool = False
     """Whether there are any."""
-    old_evaluation: bool = False
-    old_report: bool = False
-    old_page: bool = False
-    old_datasheet: bool = False
     questions: int = 0
     """Questions of the datasheet without an answer."""
-    old_release: bool = False
     release: str = "FOLDER"
     """Where the release was written."""
-    old_backup: bool = False
 
 
 class Next(NamedTuple):
@@ -199,26 +193,26 @@ WAY: tuple[Rule, ...] = (
         "{batch} without a plan; annot query remove removes one",
     ),
     # What follows from the grades.
-    Rule(lambda f: f.old_agreement, "annot agreement", f"exports/agreement.json {OLD}"),
-    Rule(lambda f: f.old_qrels, "annot qrels", "exports/qrels.txt does not have the current final grades"),
+    Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
+    Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
     Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are missing or older than the pools"),
     Rule(lambda f: f.papers and f.pooled and not f.runs, "annot run", "no system has ranked the pools yet"),
-    Rule(lambda f: f.runs and f.old_evaluation, "annot evaluate", f"exports/evaluation.json {OLD}"),
-    Rule(lambda f: f.old_report, "annot report", f"exports/report.html {OLD}"),
-    Rule(lambda f: f.papers and f.old_page, "annot browse", f"exports/browse.html {OLD}"),
+    Rule(lambda f: f.runs and "evaluate" in f.old, "annot evaluate", f"exports/evaluation.json {OLD}"),
+    Rule(lambda f: "report" in f.old, "annot report", f"exports/report.html {OLD}"),
+    Rule(lambda f: f.papers and "browse" in f.old, "annot browse", f"exports/browse.html {OLD}"),
     # Out to the public, and kept.
-    Rule(lambda f: f.old_datasheet, "annot datasheet", f"exports/datasheet.md {OLD}"),
+    Rule(lambda f: "datasheet" in f.old, "annot datasheet", f"exports/datasheet.md {OLD}"),
     Rule(
         lambda f: f.questions,
         "annot datasheet",
         "once you have answered {questions} in datasheet.toml; annot release FOLDER --draft needs no answers",
     ),
     Rule(
-        lambda f: f.papers and f.old_release,
+        lambda f: f.papers and "release" in f.old,
         "annot release {release}",
         "no release has the current state; the command lists what [collection] in annot.toml lacks",
     ),
-    Rule(lambda f: f.old_backup, "annot backup FILE", "no backup has the current state"),
+    Rule(lambda f: "backup" in f.old, "annot backup FILE", "no backup has the current state"),
     Rule(lambda f: True, "", "nothing is left to do; after a change, annot status names the next step"),
 )
 """The first rule that holds says what is next."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.base.names import check_name, moment_of
 from annot.base.records import Adjudication, Judgement
 from annot.store.database import open_store
-from annot.store.people import Kind, Told, note_told
+from annot.store.people import Kind, Notice, record_notices
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
@@ -77,30 +77,30 @@ def own_words(study: Snapshot) -> OwnWords:
     judged = [one for one in outcome.everything if one.counts and one.comment]
     settled = {pair: said for pair, said in sorted((outcome.adjudications | given_up).items()) if said.comment}
     kinds = [
-        _of_kind(study.told, "comments", release.comments, [(one.assessor, one) for one in judged]),
-        _of_kind(study.told, "reasons", release.reasons, [(one.adjudicator, one) for one in settled.values()]),
+        _of_kind(study.notices, "comments", release.comments, [(one.assessor, one) for one in judged]),
+        _of_kind(study.notices, "reasons", release.reasons, [(one.adjudicator, one) for one in settled.values()]),
     ]
     return OwnWords(
         kinds=tuple(one for one in kinds if one.given),
         comments=frozenset(
             one
             for one in judged
-            if release.comments == "published" and knew(study.told, one.assessor, "comments", one.judged_at)
+            if release.comments == "published" and knew(study.notices, one.assessor, "comments", one.judged_at)
         ),
         reasons={
             pair: said.comment
             for pair, said in settled.items()
             if said.comment
             and release.reasons == "published"
-            and knew(study.told, said.adjudicator, "reasons", said.judged_at)
+            and knew(study.notices, said.adjudicator, "reasons", said.judged_at)
         },
     )
 
 
-def knew(told: Iterable[Told], person: str, kind: Kind, moment: str | None) -> bool:
+def knew(notices: Iterable[Notice], person: str, kind: Kind, moment: str | None) -> bool:
     """Whether a person knew of publication at this moment, or agreed later; without a moment only the latter."""
     at = moment_of(moment)
-    own = [one for one in told if (one.assessor, one.kind) == (person, kind)]
+    own = [one for one in notices if (one.assessor, one.kind) == (person, kind)]
     if any(one.how == "consent" and (at is None or at <= datetime.fromisoformat(one.at)) for one in own):
         return True
     letter = said = False
@@ -114,7 +114,7 @@ def knew(told: Iterable[Told], person: str, kind: Kind, moment: str | None) -> b
     return said
 
 
-def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) -> tuple[Told, ...]:
+def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) -> tuple[Notice, ...]:
     """Note down that these people agree, or all whose words would stay out; what is noted down.
 
     Raises InputError for a name that is not known.
@@ -122,35 +122,26 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) 
     for name in people:
         check_name(name, [one.assessor for one in study.people], what="--consented-by")
     now = datetime.now(UTC)
-    answers: tuple[Judgement | Adjudication, ...] = (
-        *study.outcome.everything,
-        *study.outcome.adjudications.values(),
-    )
+    answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
     # To all that is on record, also where the server's clock is ahead of this one.
     until = max([now, *filter(None, (moment_of(one.judged_at) for one in answers))]).isoformat()
     agreed = tuple(
-        Told(person, one.kind, "consent", until, True, how)
+        Notice(person, one.kind, "consent", until, True, how)
         for one in own_words(study).kinds
         for person in one.early
         if not people or person in people
     )
     if agreed and not dry_run:
         with open_store(study.ws.database_url, create=False) as store, store.begin() as session:
-            note_told(session, agreed)
+            record_notices(session, agreed)
     return agreed
 
 
 def _of_kind(
-    told: Iterable[Told], kind: Kind, decided: str | None, given: Sequence[tuple[str, Judgement | Adjudication]]
+    notices: Iterable[Notice], kind: Kind, decided: str | None, given: Sequence[tuple[str, Judgement | Adjudication]]
 ) -> OfKind:
-    early = Counter(person for person, one in given if not knew(told, person, kind, one.judged_at))
+    early = Counter(person for person, one in given if not knew(notices, person, kind, one.judged_at))
     writers = {person for person, _ in given}
-    return OfKind(
-        kind, WHOSE[kind], decided, len(given), dict(sorted(early.items())), tuple(_consents(told, kind, writers))
-    )
-
-
-def _consents(told: Iterable[Told], kind: Kind, writers: set[str]) -> Iterator[str]:
-    yield from dict.fromkeys(
-        one.words for one in told if one.how == "consent" and one.kind == kind and one.assessor in writers
-    )
+    agreed = [one for one in notices if one.how == "consent" and one.kind == kind and one.assessor in writers]
+    consents = tuple(dict.fromkeys(one.words for one in agreed))
+    return OfKind(kind, WHOSE[kind], decided, len(given), dict(sorted(early.items())), consents)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
+from annot.base.names import moment_now
 from annot.base.records import Assignment
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
@@ -44,7 +44,7 @@ def record_plan(
     """
     assignments, handed_on = tuple(assignments), tuple(handed_on)
     digest = plan_sha256(assignments)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    created = moment_now()
     before = people.read_plan(session)
     if before is not None and per_pair is None:
         per_pair = before.per_pair
@@ -77,9 +77,8 @@ def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
     for one in adjudications.read_adjudications(session):
         if not one.flags:
             found.setdefault(one.pair, set()).add(one.adjudicator)
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            found.setdefault(asked.pair, set()).add(project.assessor)
+    for name, asked in projects.read_asked(session, round="adjudicate"):
+        found.setdefault(asked.pair, set()).add(name)
     return found
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import groupby
 
 from annot.base.errors import MissingInput
 from annot.base.names import moment_of
@@ -148,10 +149,7 @@ class AgreementSoFar:
 
 
 def progress_of(
-    snapshot: Snapshot,
-    *,
-    now: datetime,
-    agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement,
+    snapshot: Snapshot, *, now: datetime, agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement
 ) -> Look:
     """The study at this moment, with dates in the time zone of `now`. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
@@ -181,28 +179,21 @@ def progress_of(
         agreement=agreement(snapshot),
         settling=_settling(snapshot, rules),
         forecast=forecast(
-            answers.values(),
-            {name: remaining[name] for name in names},
-            now=now,
-            rules=rules,
-            papers=snapshot.papers,
+            answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules, papers=snapshot.papers
         ),
         currency=ws.settings.forecast.currency,
     )
 
 
 def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[QuerySeen, ...]:
-    by_query: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for (query_id, doc_id), team in outcome.planned.items():
-        by_query.setdefault(query_id, []).append((doc_id, team))
     found = []
-    for query_id, pairs in sorted(by_query.items()):
+    for query_id, several in groupby(sorted(outcome.planned.items()), key=lambda one: one[0][0]):
+        pairs = list(several)
         asked = Counter(name for _, team in pairs for name in team)
-        done = Counter(name for doc_id, team in pairs for name in team if (query_id, doc_id, name) in answered)
-        complete = sum(all((query_id, doc_id, name) in answered for name in team) for doc_id, team in pairs)
-        found.append(
-            QuerySeen(query_id, len(pairs), complete, {name: (done[name], asked[name]) for name in sorted(asked)})
-        )
+        done = Counter(name for pair, team in pairs for name in team if (*pair, name) in answered)
+        complete = sum(all((*pair, name) in answered for name in team) for pair, team in pairs)
+        given = {name: (done[name], asked[name]) for name in sorted(asked)}
+        found.append(QuerySeen(query_id, len(pairs), complete, given))
     return tuple(found)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Source
+from annot.base.records import Asked, Assignment, Judgement, Source
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
@@ -24,13 +24,13 @@ from annot.study.workspace import Workspace
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
 PRODUCTS = {
-    "old_agreement": ("agreement", "agreement.json"),
-    "old_evaluation": ("evaluate", "evaluation.json"),
-    "old_report": ("report", "report.html"),
-    "old_page": ("browse", "browse.html"),
-    "old_datasheet": ("datasheet", "datasheet.md"),
+    "agreement": "agreement.json",
+    "evaluate": "evaluation.json",
+    "report": "report.html",
+    "browse": "browse.html",
+    "datasheet": "datasheet.md",
 }
-"""What is made of the study, and the file in exports/ that has to be there."""
+"""What is made of the study, by command, and the file in exports/ that has to be there."""
 
 
 def next_of(ws: Workspace) -> Next:
@@ -148,16 +148,12 @@ class Stage:
 
     def _training(self) -> dict[str, Any]:
         """Who is in training, of those who have nothing to judge yet."""
-        given: dict[str, set[Pair]] = {}
         if not trials.read_gold(self.session):
             return {}
-        for one in trials.read_assignments(self.session, TRAIN):
-            given.setdefault(one.assessor, set()).add(one.pair)
+        given = _pairs_of(trials.read_assignments(self.session, TRAIN))
         sent = {name: {asked.pair for asked in own} for name, own in self._tasks(TRAIN).items()}
-        done: dict[str, set[Pair]] = {}
-        for answer in trials.read_answers(self.session, TRAIN):
-            if answer.record.counts:
-                done.setdefault(answer.record.assessor, set()).add(answer.record.pair)
+        answers = (answer.record for answer in trials.read_answers(self.session, TRAIN))
+        done = _pairs_of(answer for answer in answers if answer.counts)
         known = trials.read_trials(self.session)
         to_train, training = [], []
         for name in sorted(name for name in self.judges if not self.sent.get(name)):
@@ -256,22 +252,18 @@ class Stage:
 
     def _products(self) -> dict[str, Any]:
         """What is gone, or older than what it is made from."""
-        exports = self.ws.exports
-        old = {
-            fact: not ((exports / file).is_file() and self._current(what)) for fact, (what, file) in PRODUCTS.items()
-        }
         release, datasheet = self.made.get("release", {}), self.made.get("datasheet", {})
         folder = str(release.get("folder", ""))
-        stands = bool(folder) and (self.ws.root / folder).is_dir()
+        written = bool(folder) and (self.ws.root / folder).is_dir()
+        current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
+        current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
+        current |= {"backup": self._current("backup")}
         return {
-            **old,
-            "old_qrels": not self._qrels_hold(),
+            "old": frozenset(name for name, is_so in current.items() if not is_so),
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
-            "release": folder if stands else "FOLDER",
-            "old_release": not (stands and self._current("release")),
-            "old_backup": not self._current("backup"),
+            "release": folder if written else "FOLDER",
         }
 
     def _qrels_hold(self) -> bool:
@@ -291,3 +283,11 @@ class Stage:
             holds = f"{run.tag}.run" in there and self._current(f"run/{run.tag}")
             if run.kind == Source.BASELINE and not holds:
                 yield run.tag
+
+
+def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
+    """The pairs of each person."""
+    found: dict[str, set[Pair]] = {}
+    for one in records:
+        found.setdefault(one.assessor, set()).add(one.pair)
+    return found

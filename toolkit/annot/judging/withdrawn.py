@@ -45,11 +45,11 @@ def withdrawn_of(session: Session) -> tuple[Withdrawn, ...]:
     """Every such answer of assessors, then of adjudicators; an answer that the same person gave again is not one."""
     return tuple(
         Withdrawn(
-            line.stands.record.query_id,
-            line.stands.record.doc_id,
-            TABLES[role].person_of(line.stands.record),
+            line.record.query_id,
+            line.record.doc_id,
+            TABLES[role].person_of(line.record),
             role,
-            line.stands.record.asked.occasion,
+            line.record.asked.occasion,
             answer.record.grade,
             answer.record.cannot_judge,
             line.counts,
@@ -70,7 +70,7 @@ def lines_withdrawn(
     by_question: defaultdict[tuple[Asked, str], list[Line[Any]]] = defaultdict(list)
     for line in revisions.lines(session, person=person, payload=payload):
         if line.answer is not None:
-            by_question[line.stands.record.asked, revisions.person_of(line.stands.record)].append(line)
+            by_question[line.record.asked, revisions.person_of(line.record)].append(line)
     for lines in by_question.values():
         counting = [line for line in lines if line.counts]
         given_up = [line for line in lines if not line.why.startswith(SUPERSEDED)]

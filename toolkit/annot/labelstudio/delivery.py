@@ -58,24 +58,24 @@ def deliver(
     """
     keys = [task["data"][KEY] for task in tasks]
     known = answered or {}
-    standing = server.tasks_of(project_id) if listed is None else tuple(listed)
+    present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
         server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
-        standing = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
-    again = {task.key for task in stale} - {task.key for task in standing}
+        present = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+    again = {task.key for task in stale} - {task.key for task in present}
     forgotten = [
-        task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
+        task for task in present if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
     ]
     if forgotten:
         server.delete_unanswered(project_id, [task.task_id for task in forgotten])
         left = {task.task_id for task in server.tasks_of(project_id)}
         forgotten = [task for task in forgotten if task.task_id not in left]
-    there = {task.key for task in standing} - {task.key for task in forgotten}
+    there = {task.key for task in present} - {task.key for task in forgotten}
     spared = {key for key in keys if key in known and key not in there}
     keys = [key for key in keys if key not in spared]
     missing = [task for task in tasks if task["data"][KEY] not in there | spared]
-    staying = [task for task in standing if task not in forgotten]
+    staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
     made: list[StudioTask] = []

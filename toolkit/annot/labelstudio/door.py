@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -29,10 +29,6 @@ from annot.base.errors import StudioError
 from annot.labelstudio import refusals
 from annot.labelstudio.refusals import TooManyRequests
 from annot.labelstudio.tasks import TaskKeys
-
-if TYPE_CHECKING:
-    import httpx
-
 
 SAID_AFTER = 10.0
 """Seconds without an answer after which it is said."""
@@ -120,8 +116,6 @@ class Door:
             raise StudioError(
                 "LABEL_STUDIO_API_KEY is not a token", hint="copy one from Label Studio's Account & Settings"
             )
-        from annot.labelstudio.door import PatientClient
-
         self._keys = None if keys is None else cache(keys)
         # A proxy from the environment must not get requests to this machine.
         self._http = PatientClient(

@@ -35,6 +35,8 @@ def screen_of(
     published: whether what is written goes into a release.
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
+    from label_studio_sdk.label_interface import LabelInterface
+
     values: dict[str, Any] = {
         "controls": controls,
         "reasons": controls.reasons(language),
@@ -47,31 +49,15 @@ def screen_of(
         "published": published,
     }
     template = f"{kind}.xml.j2"
-    grades = [grade["value"] for grade in values["grades"]]
-    # Feedback shows grades, and asks for none.
-    return _checked(
-        template, render(template, values, overrides=overrides), grades=None if kind == "feedback" else grades
-    )
-
-
-def facets_screen(*, labels: Sequence[str], overrides: Path | None) -> str:
-    """The configuration of the screen on which the labels of a query paper's sentences are corrected."""
-    xml = render(
-        "facets.xml.j2", {"controls": controls, "label_keys": controls.label_keys(labels)}, overrides=overrides
-    )
-    return _checked("facets.xml.j2", xml, grades=None)
-
-
-def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:
-    """`xml` once it is known to be valid and usable; without `grades` nothing is graded on it."""
-    from label_studio_sdk.label_interface import LabelInterface
-
+    xml = render(template, values, overrides=overrides)
     try:
         LabelInterface(xml).validate()
     except Exception as error:  # the library raises many kinds, its own and lxml's
         raise InputError(
             f"{template}: not a valid labelling configuration: {error}", hint="correct the template"
         ) from None
+    # Feedback shows grades, and asks for none.
+    grades = None if kind in ("feedback", "facets") else [grade["value"] for grade in values["grades"]]
     faults = _faults(xml, grades=grades)
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
@@ -142,12 +128,6 @@ def instructions_html(
         "label_keys": controls.label_keys(labels),
     }
     return _in_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
-
-
-def label_instructions_html(page: str, *, labels: Sequence[str]) -> str:
-    """The page (Markdown) for those who correct labels, with the keys of the labels behind it."""
-    values = {"screen": "facets", "controls": controls, "label_keys": controls.label_keys(labels)}
-    return _in_text("\n".join([*_read([page]), render("keys.html.j2", values, overrides=None).strip()]))
 
 
 def _read(pages: Sequence[str]) -> list[str]:

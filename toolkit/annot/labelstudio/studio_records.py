@@ -46,11 +46,7 @@ class StudioProject(NamedTuple):
     """Whether the instructions open whenever the page is loaded: they do until the person has answered."""
 
 
-IN_WORDS = {
-    "label_config": "the screen",
-    "title": "the title",
-    "expert_instruction": "the instructions",
-}
+IN_WORDS = {"label_config": "the screen", "title": "the title", "expert_instruction": "the instructions"}
 """What people see of a project, beside its tasks; settings go by the server's own names."""
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import counted, known_query
+from annot.base.names import counted, known_query, moment_now
 from annot.base.records import CITED, MANUAL, Pool, Query
 from annot.formats.trec import rankings_sha256
 from annot.pools.drawn_pools import write_pools
@@ -103,7 +102,7 @@ def next_version(current: Mapping[str, Pool]) -> int:
 
 def made_now(by: str | None) -> dict[str, str]:
     """Who adds something, and when; by: None takes the account of this machine."""
-    return {"made_by": by or getpass.getuser(), "made_at": datetime.now(UTC).isoformat(timespec="seconds")}
+    return {"made_by": by or getpass.getuser(), "made_at": moment_now()}
 
 
 def queries_of(queries: Iterable[Query], paper_id: str) -> tuple[str, ...]:

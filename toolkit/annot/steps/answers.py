@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, known_query
+from annot.base.names import check_name, known_query, moment_now
 from annot.judging.withdrawn import TABLES, Withdrawn, lines_withdrawn, withdrawn_of
 from annot.store.people import read_assessors
 from annot.store.queries import read_queries
@@ -39,7 +38,7 @@ def restore(
     every: all that are listed, of the person where one is named. Otherwise one pair of one person. Raises InputError
     for a query, a person or a pair that there is not; one whose answer counts already is left as it is.
     """
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
         raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
     with ws.reading() as session:
@@ -67,7 +66,7 @@ def restore(
                     line.answer
                     for person in sorted({person for of, _, person in chosen if of == role})
                     for line in lines_withdrawn(session, role, person=person, payload=True)
-                    if (role, line.stands.record.asked, person) in chosen and line.answer is not None
+                    if (role, line.record.asked, person) in chosen and line.answer is not None
                 ]
                 revisions.restore(session, answers, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)

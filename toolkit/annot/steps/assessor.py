@@ -217,7 +217,7 @@ def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
     """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
     with ws.reading() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         answered = answered_of(session)
         given = judgements.read_judgements(session)
         sent_on = {

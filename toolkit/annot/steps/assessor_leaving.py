@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StudioError
-from annot.base.names import check_name, counted
+from annot.base.names import check_name, counted, moment_now
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
@@ -93,7 +92,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
         if dry_run:
             session.rollback()
         else:
-            now = datetime.now(UTC).isoformat(timespec="seconds")
+            now = moment_now()
             if everyone[leaver].left_on is None:
                 people.set_left(session, leaver, now)
             for one in back:
@@ -102,7 +101,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
                 record_plan(ws, session, found.plan, handed_on=found.given_up)
     if found.given_up and not dry_run:
         write_plan(ws, found.plan)
-    received = Counter(moved.assessor for moved in found.moved if moved.assessor is not None)
+    received = Counter(name for name in found.moved.values() if name is not None)
     kept = {one.asked for one in found.plan if one.assessor == leaver}
     return Left(
         assessor=leaver,
@@ -111,11 +110,11 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
         kept=sum(asked.occasion == 1 for asked in kept),
         received=tuple(Received(name, count) for name, count in sorted(received.items())),
         elsewhere=tuple(
-            Elsewhere(*moved.pair, moved.assessor)
-            for moved in found.moved
-            if successor is not None and moved.assessor is not None and moved.assessor != successor
+            Elsewhere(*pair, name)
+            for pair, name in found.moved.items()
+            if successor is not None and name is not None and name != successor
         ),
-        unassigned=tuple(moved.pair for moved in found.moved if moved.assessor is None),
+        unassigned=tuple(pair for pair, name in found.moved.items() if name is None),
         returned=tuple(one.pair for one in back),
         contested=contest,
         repeats_gone=found.repeats_gone,

@@ -119,7 +119,7 @@ def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]
     with store.read() as session:
         for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
             for line in revisions.lines(session, server=project.server, person=project.assessor):
-                changes = (line.stands.changed_at, line.latest.changed_at, line.stands.record.judged_at)
-                known[line.stands.annotation] = max(moment or "" for moment in changes)
+                changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
+                known[line.current.annotation] = max(moment or "" for moment in changes)
     answers = (annotation for task in tasks for annotation in task["annotations"])
     return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)

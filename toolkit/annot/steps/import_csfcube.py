@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import tomlkit
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import moment_now
 from annot.base.records import Adjudication, Assessor, Assignment, Source
 from annot.corpus.adding import CleaningCount, Cleanings
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.cleaning import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
-from annot.judging.planning.drawing import plan_lines
+from annot.judging.plan_on_record import plan_sha256
 from annot.publishing.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.paper_writing import PaperWriter
@@ -100,7 +100,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
 
 
 def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, seed: int) -> None:
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
         session,
@@ -117,8 +117,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
-    plan_sha256 = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256, seed, recorded_at))
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
     judgements.record_judgements(
         session,
         (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),

@@ -24,7 +24,7 @@ from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.publishing.report.words import sentences
 from annot.store import people, pools, projects, trials
-from annot.store.people import Kind, Told, note_told
+from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import Project, read_hidden
 from annot.study.made import note_letters
 from annot.study.outcome import answered_of
@@ -102,7 +102,7 @@ def invite(
         password = here if values["account"] in read_passwords(here) else None
         made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
     with ws.writing() as session:
-        note_told(session, (_told(ws, one) for one in made))
+        record_notices(session, (_notice(ws, one) for one in made))
     note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
     return tuple(made)
 
@@ -137,11 +137,11 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return found
 
 
-def _told(ws: Workspace, letter: Letter) -> Told:
+def _notice(ws: Workspace, letter: Letter) -> Notice:
     """What the letter says of publication, by its text: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
-    return Told(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:

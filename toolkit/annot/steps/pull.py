@@ -144,7 +144,7 @@ def _with_open(ws: Workspace, round: Round, pulled: Pulled) -> Pulled:
     if pulled.open is not None:
         return pulled
     with ws.store() as store:
-        return replace(pulled, open=round.still_open(ws, store))
+        return replace(pulled, open=round.after_pull(ws, store).open)
 
 
 def _together(came: Sequence[tuple[Round, Pulled]]) -> Pulled:

@@ -36,7 +36,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
                 with store.begin() as session:
                     chosen.before_sending(session, mine)
             sent = send_outgoing(
-                ws, store, mine, part=part, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines
+                ws, store, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines
             )
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),

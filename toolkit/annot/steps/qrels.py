@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from annot.base.errors import InputError
+from annot.base.names import moment_now
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
@@ -106,7 +106,7 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
                 "--allow-single: every pair with fewer judgements than planned has an assessor who can complete it",
                 hint="if a person no longer answers, use `annot assessor leave`",
             )
-        accept(session, pairs, why=why, accepted_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        accept(session, pairs, why=why, accepted_at=moment_now())
         refuse_unfinished(outcome_of(session, ws.settings), partial=partial)
 
 

@@ -122,7 +122,7 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
         query = known_query(known, name)
         remove_query(session, query.query_id)
         last = not any(one.paper_id == query.paper_id for one in known.values() if one != query)
-        pooled = last and bool(pools.read_pools(session, [query.paper_id]))
+        pooled = last and bool(pools.read_pools(session, query.paper_id))
         if pooled:
             pools.remove_pool(session, query.paper_id)
         if dry_run:

@@ -102,7 +102,7 @@ def release(
         raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
     if consented is not None:
         agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
-        study = replace(study, told=(*study.told, *agreed))
+        study = replace(study, notices=(*study.notices, *agreed))
     words = own_words(study)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)

@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import known_query, near
+from annot.base.names import known_query, moment_now, near
 from annot.base.records import Judgement, Returned, Source
 from annot.formats.spreadsheet import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
 from annot.publishing.report.tables import Column, Columns
@@ -100,7 +99,7 @@ def _change(
 ) -> tuple[Change, ...]:
     """faults: where those of a file are noted; without it, the first one is raised as it is."""
     decide = _to_take_back if undo else _to_send_back
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = moment_now()
     with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
         decided: list[tuple[ReturnedLine, Returned | None]] = []
@@ -170,11 +169,7 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     """Every pair that was put before its assessor again and not taken back, by time."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-        sent = {
-            (project.assessor, asked)
-            for project in projects.read_projects(session, round="judge")
-            for asked in projects.read_tasks(session, project.project)
-        }
+        sent = set(projects.read_asked(session, round="judge"))
     answers = {(one.asked, one.assessor): one for one in outcome.everything if one.counts}
 
     def told(one: Returned) -> ReturnedPair:
@@ -222,7 +217,7 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
 
 def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError for a person who has left."""
-    left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+    left = people.who_left(session)
     if assessor in left:
         others = [name for name in outcome.planned[pair] if name not in left]
         raise InputError(

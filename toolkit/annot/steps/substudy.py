@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, moment_now
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.spreadsheet import read_full_texts, write_full_texts
 from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
@@ -69,7 +68,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
         "pairs": len(drawn.pairs),
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": moment_now(),
     }
     paper_of = {query.query_id: query.paper_id for query in known}
     papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})

@@ -137,7 +137,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
     """
     with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
         known = by_person(trials.read_assignments(session, TRAIN))
         # Whoever has judged or settled a pair knows it, whatever the plan says by now.

@@ -42,7 +42,7 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
     Raises InputError where that cannot be done, or a file has another hash.
     """
     names = {path: f"{sha256}{path.suffix}" for path, sha256 in files.items()}
-    with _told(url):
+    with _errors_in_words(url):
         system, root = _opened(url)
         system.makedirs(root, exist_ok=True)
         there = {name.rpartition("/")[2] for name in system.find(root, maxdepth=1)}
@@ -80,7 +80,7 @@ def fetch_file(url: str, path: Path) -> None:
 
     Raises InputError where it cannot be read or is another file.
     """
-    with _told(url):
+    with _errors_in_words(url):
         system, name = _opened(url)
         with system.open(name, "rb") as source, path.open("wb") as copy:
             shutil.copyfileobj(source, copy)
@@ -97,7 +97,7 @@ def sha256_of(path: Path) -> str:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _errors_in_words(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, NotImplementedError) as error:

@@ -17,16 +17,8 @@ from sqlmodel import Session
 
 from annot.base.records import Adjudication, Judgement, Source
 from annot.store.facet_labels import count_by_origin
-from annot.store.judging_models import (
-    CHAIN_TABLE,
-)
-from annot.store.models import (
-    FACET_LABELS_TABLE,
-    LINE,
-    TABLES,
-    field_names,
-    insert_rows,
-)
+from annot.store.judging_models import CHAIN_TABLE
+from annot.store.models import FACET_LABELS_TABLE, LINE, TABLES, field_names, insert_rows
 
 RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
 """What the append-only tables hold revisions of."""
@@ -46,7 +38,8 @@ def append_revisions(session: Session, table: Table, rows: Iterable[Mapping[str,
         chained.append({**row, "chain_sha256": last})
     insert_rows(session, table, chained)
     if chained:
-        _put_end(connection, name, length + len(chained), last)
+        connection.execute(CHAIN_TABLE.delete().where(CHAIN_TABLE.c.name == name))
+        connection.execute(CHAIN_TABLE.insert().values(name=name, length=length + len(chained), last_sha256=last))
 
 
 def unsound_revisions(connection: Connection) -> Iterator[str]:
@@ -85,12 +78,6 @@ def _end(connection: Connection, name: str) -> tuple[int, str]:
     ends = CHAIN_TABLE
     found = connection.execute(select(ends.c.length, ends.c.last_sha256).where(ends.c.name == name)).first()
     return (0, "") if found is None else (found[0], found[1])
-
-
-def _put_end(connection: Connection, name: str, length: int, last: str) -> None:
-    ends = CHAIN_TABLE
-    connection.execute(ends.delete().where(ends.c.name == name))
-    connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
 
 
 def _hashes(content: dict[str, Any]) -> Iterator[str]:

@@ -11,18 +11,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Column, Constraint, Index, Table
 
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Returned
-from annot.store.models import (
-    GRADE_IN_RANGE,
-    LINE,
-    check,
-    column,
-    columns_of,
-    from_1,
-    made,
-    numbered,
-    to,
-    unique,
-)
+from annot.store.models import GRADE_IN_RANGE, LINE, check, column, columns_of, from_1, made, numbered, to, unique
 
 PAIR = ("query_id", "doc_id")
 WHOSE = (*PAIR, "assessor")
@@ -53,7 +42,7 @@ Kind = Literal["comments", "reasons"]
 How = Literal["letter", "screen", "consent"]
 
 
-class Told(NamedTuple):
+class Notice(NamedTuple):
     """What one person knows from one moment on."""
 
     assessor: str
@@ -234,9 +223,9 @@ SHOWN_OPINIONS_TABLE = made(
     columns_of(ShownOpinions, key=(*PAIR, "adjudicator", "sent_at")),
     *(to_query(), to(adjudicator="assessor.assessor")),
 )
-TOLD_TABLE = made(
+NOTICE_TABLE = made(
     "told",
-    columns_of(Told, key=["assessor", "kind", "how", "at"]),
+    columns_of(Notice, key=["assessor", "kind", "how", "at"]),
     to_person(),
     check("kind", "kind IN ('comments', 'reasons')"),
     check("how", "how IN ('letter', 'screen', 'consent')"),

@@ -8,7 +8,7 @@ is released, a change needs a migration too. Rows never leave `annot.store`.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import NoneType
@@ -34,6 +34,7 @@ from sqlalchemy import (
     Table,
     TypeDecorator,
     UniqueConstraint,
+    func,
     insert,
     select,
 )
@@ -309,26 +310,35 @@ def check_distinct(keys: Iterable[Any], *, what: str) -> None:
         raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{key}: given twice" for key in shown])
 
 
-def refuse_judged(
+def refuse_in_use(
     session: Session,
-    tables: Iterable[Table],
+    tables: Mapping[Table, str],
     columns: Sequence[str],
     leaving: set[tuple[Any, ...]],
     *,
+    noun: str,
     what: str,
     hint: str,
 ) -> None:
-    """Raise InputError when rows of these tables stand on what would leave.
+    """Raise InputError when rows of these tables depend on what would leave.
 
-    leaving: values of `columns`, which begin with the pair and, where it is in them, the person.
+    tables: what a row of each is called. noun: what one that leaves is called. leaving: values of `columns`, which
+    begin with the query or the pair and, where it is in them, the person.
     """
-    standing: Counter[tuple[Any, ...]] = Counter()
-    for table in tables if leaving else ():
-        found = session.connection().execute(select(*(table.c[name] for name in columns)))
-        standing.update(key for key in map(tuple, found) if key in leaving)
-    if standing:
+    in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for table, words in tables.items() if leaving else ():
+        key = [table.c[name] for name in columns]
+        for *found, count in session.connection().execute(select(*key, func.count()).group_by(*key)):
+            if (*found,) in leaving:
+                in_use[(*found,)][words] += count
+    if in_use:
+        total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{counted(len(standing), 'judged pair')} would {what}, with {counted(standing.total(), 'judgement')}",
-            faults=[f"{' '.join(key[:3])}: {counted(count, 'judgement')}" for key, count in sorted(standing.items())],
+            f"{counted(len(in_use), noun)} would {what}, with {_in_words(total)}",
+            faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
+
+
+def _in_words(counts: Counter[str]) -> str:
+    return ", ".join(counted(count, words) for words, count in counts.items())

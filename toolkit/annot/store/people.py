@@ -17,23 +17,16 @@ from annot.store.judging_models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
     JUDGEMENT_TABLE,
+    NOTICE_TABLE,
     PLAN_TABLE,
     PROJECT_TABLE,
-    TOLD_TABLE,
+    TASK_TABLE,
 )
 from annot.store.judging_models import How as How
 from annot.store.judging_models import Kind as Kind
+from annot.store.judging_models import Notice as Notice
 from annot.store.judging_models import Plan as Plan
-from annot.store.judging_models import Told as Told
-from annot.store.models import (
-    QUERY_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    read_records,
-    refuse_judged,
-)
-from annot.store.projects import refuse_sent
+from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, read_records, refuse_in_use
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -44,9 +37,9 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     """
     people = list(assessors)
     check_distinct((person.assessor for person in people), what="assessors")
-    standing = {person.assessor: person for person in read_assessors(session)}
+    before = {person.assessor: person for person in read_assessors(session)}
     owners: dict[str, list[str]] = {}
-    for person in (standing | {person.assessor: person for person in people}).values():
+    for person in (before | {person.assessor: person for person in people}).values():
         if person.account is not None:
             owners.setdefault(person.account, []).append(person.assessor)
     shared = [names for names in owners.values() if len(names) > 1]
@@ -59,7 +52,7 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     changed = [
         person
         for person in people
-        if (known := standing.get(person.assessor)) is not None
+        if (known := before.get(person.assessor)) is not None
         and (known.account, known.adjudicator) != (person.account, person.adjudicator)
     ]
     # Two people may swap accounts: nobody holds one while they are being changed.
@@ -68,9 +61,9 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     for person in changed:
         values = {"account": person.account, "adjudicator": person.adjudicator}
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
-        if person.account != standing[person.assessor].account:
+        if person.account != before[person.assessor].account:
             connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
-    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in standing))
+    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in before))
 
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
@@ -92,6 +85,11 @@ def read_assessors(session: Session) -> tuple[Assessor, ...]:
     return tuple(sorted(read_records(session, ASSESSOR_TABLE, Assessor), key=attrgetter("assessor")))
 
 
+def who_left(session: Session) -> set[str]:
+    """The people who have left the study."""
+    return {person.assessor for person in read_assessors(session) if person.left_on is not None}
+
+
 def replace_plan(
     session: Session, assignments: Iterable[Assignment], *, plan: Plan, handed_on: Iterable[Assignment] = ()
 ) -> None:
@@ -106,26 +104,29 @@ def replace_plan(
     check_distinct(((one.assessor, one.position) for one in new), what="plan (assessor and position)")
     check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="plan")
     check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what="plan")
-    standing, old = read_assignments(session), read_plan(session)
-    if old is not None and old._replace(created=plan.created) == plan and set(standing) == set(new):
+    before, old = read_assignments(session), read_plan(session)
+    if old is not None and old._replace(created=plan.created) == plan and set(before) == set(new):
         return
     given_up = set(map(_key, handed_on))
-    refuse_sent(
+    refuse_in_use(
         session,
-        {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
+        {TASK_TABLE: "pushed task"},
+        _KEY[:2],
+        {key[:2] for key in set(map(_key, before)) - given_up} - {_key(one)[:2] for one in new},
+        noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
-    _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
+    _remove_plan(session, set(map(_key, before)) - set(map(_key, new)) - given_up)
     insert_records(session, ASSIGNMENT_TABLE, new)
     insert_records(session, PLAN_TABLE, [plan], id=1)
 
 
 def withdraw_plan(session: Session) -> int:
     """Remove the plan and its assignments; returns how many those were. Raises InputError when some are judged."""
-    standing = set(map(_key, read_assignments(session)))
-    _remove_plan(session, standing)
-    return len(standing)
+    before = set(map(_key, read_assignments(session)))
+    _remove_plan(session, before)
+    return len(before)
 
 
 def read_plan(session: Session) -> Plan | None:
@@ -147,11 +148,12 @@ _key = attrgetter(*_KEY)
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
     """`leaving`: the assignments that do not come back."""
-    refuse_judged(
+    refuse_in_use(
         session,
-        [JUDGEMENT_TABLE],
+        {JUDGEMENT_TABLE: "judgement"},
         _KEY,
         leaving,
+        noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
@@ -159,18 +161,18 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
         session.connection().execute(model.delete())
 
 
-def read_told(session: Session) -> tuple[Told, ...]:
+def read_notices(session: Session) -> tuple[Notice, ...]:
     """Everything on record, the oldest first."""
-    return tuple(sorted(read_records(session, TOLD_TABLE, Told), key=lambda one: (one.at, one.assessor, one.kind)))
+    return tuple(sorted(read_records(session, NOTICE_TABLE, Notice), key=lambda one: (one.at, one.assessor, one.kind)))
 
 
-def note_told(session: Session, told: Iterable[Told]) -> None:
+def record_notices(session: Session, notices: Iterable[Notice]) -> None:
     """Note these down, but for what the last of the same kind said as well."""
-    last = {(one.assessor, one.kind, one.how): one for one in read_told(session)}
+    last = {(one.assessor, one.kind, one.how): one for one in read_notices(session)}
     new = []
-    for one in told:
+    for one in notices:
         before = last.get((one.assessor, one.kind, one.how))
         if one.how == "consent" or (one.published if before is None else before.published != one.published):
             new.append(one)
     if new:
-        insert_records(session, TOLD_TABLE, new)
+        insert_records(session, NOTICE_TABLE, new)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Select, Table, select
+from sqlalchemy import Select, Table, select, true
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry
-from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE
+from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE, TASK_TABLE
 from annot.store.models import (
     DRAW_TABLE,
     POOL_ADDITION_TABLE,
@@ -19,12 +21,10 @@ from annot.store.models import (
     QUERY_TABLE,
     check_distinct,
     field_names,
-    in_chunks,
     insert_records,
     insert_rows,
-    refuse_judged,
+    refuse_in_use,
 )
-from annot.store.projects import refuse_sent
 
 OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
 """Each stands on one that follows."""
@@ -50,15 +50,15 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         if (paper_id, doc_id) not in staying
     }
     hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
-    refuse_judged(
+    refuse_in_use(
         session,
-        [JUDGEMENT_TABLE, ADJUDICATION_TABLE],
+        {**dict.fromkeys((JUDGEMENT_TABLE, ADJUDICATION_TABLE), "judgement"), TASK_TABLE: "pushed task"},
         ["query_id", "doc_id"],
         leaving,
+        noun="pair",
         what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
-    refuse_sent(session, leaving, what="leave the pool", hint=hint)
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:
@@ -92,35 +92,29 @@ def remove_pool(session: Session, paper_id: str) -> None:
         session.connection().execute(table.delete().where(table.c.paper_id == paper_id))
 
 
-def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict[str, Pool]:
-    """The pools by `paper_id`, of the papers named or of all, in the order of the ids."""
+def read_pools(session: Session, paper_id: str | None = None) -> dict[str, Pool]:
+    """The pools by `paper_id`, of one paper or of all, in the order of the ids."""
+    draws: defaultdict[tuple[str, str], list[Draw]] = defaultdict(list)
+    for paper, doc_id, *draw in _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), paper_id):
+        draws[paper, doc_id].append(Draw(*draw))
+    entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
+    for paper, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], paper_id):
+        drawn, *also = draws[paper, doc_id]
+        entries[paper].append(PoolEntry(doc_id, drawn, tuple(also)))
+    additions: defaultdict[str, list[Addition]] = defaultdict(list)
+    for paper, *added in _rows(session, POOL_ADDITION_TABLE, field_names(Addition), paper_id):
+        additions[paper].append(Addition(*added))
+    facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
     found: dict[str, Pool] = {}
-    chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
-    for chunk in chunks:
-        draws: dict[tuple[str, str], list[Draw]] = {}
-        for paper_id, doc_id, *draw in _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), chunk):
-            draws.setdefault((paper_id, doc_id), []).append(Draw(*draw))
-        entries: dict[str, list[PoolEntry]] = {}
-        for paper_id, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], chunk):
-            drawn, *also = draws[paper_id, doc_id]
-            entries.setdefault(paper_id, []).append(PoolEntry(doc_id, drawn, tuple(also)))
-        additions: dict[str, list[Addition]] = {}
-        for paper_id, *added in _rows(session, POOL_ADDITION_TABLE, field_names(Addition), chunk):
-            additions.setdefault(paper_id, []).append(Addition(*added))
-        facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
-        for paper_id, *row in _rows(session, POOL_TABLE, facts, chunk):
-            found[paper_id] = Pool(
-                paper_id=paper_id,
-                entries=tuple(entries.get(paper_id, ())),
-                additions=tuple(additions.get(paper_id, ())),
-                **dict(zip(facts, row, strict=True)),
-            )
-    return dict(sorted(found.items()))
+    for paper, *row in sorted(_rows(session, POOL_TABLE, facts, paper_id), key=itemgetter(0)):
+        own = dict(zip(facts, row, strict=True))
+        found[paper] = Pool(paper_id=paper, entries=(*entries[paper],), additions=(*additions[paper],), **own)
+    return found
 
 
 def read_pool(session: Session, paper_id: str) -> Pool:
     """The pool of one query paper. Raises MissingInput when it has none."""
-    found = read_pools(session, [paper_id])
+    found = read_pools(session, paper_id)
     if not found:
         raise MissingInput(f"query paper {paper_id}: no pool", hint="draw it with `annot pool`")
     return found[paper_id]
@@ -128,7 +122,7 @@ def read_pool(session: Session, paper_id: str) -> Pool:
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
     """For each `paper_id` with a pool, the hash of what the pool was drawn from."""
-    return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"], None))))
+    return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"]))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
@@ -146,10 +140,9 @@ def _pooled_pairs() -> Select[Any]:
     return select(*columns).join(entry, entry.c.paper_id == query.c.paper_id).order_by(entry.c.position)
 
 
-def _rows(session: Session, table: Table, columns: Sequence[str], paper_ids: Sequence[str] | None) -> Sequence[Any]:
-    """`paper_id` and these columns, of the papers named or of all, in the order drawn."""
-    statement = select(table.c.paper_id, *(table.c[name] for name in columns))
-    if paper_ids is not None:
-        statement = statement.where(table.c.paper_id.in_(paper_ids))
+def _rows(session: Session, table: Table, columns: Sequence[str], paper_id: str | None = None) -> Sequence[Any]:
+    """`paper_id` and these columns, of one paper or of all, in the order drawn; pools by `paper_id`."""
+    wanted = true() if paper_id is None else table.c.paper_id == paper_id
     order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "paper_id")
+    statement = select(table.c.paper_id, *(table.c[name] for name in columns)).where(wanted)
     return session.connection().execute(statement.order_by(table.c[order])).all()

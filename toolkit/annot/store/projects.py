@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import counted, verb
+from annot.base.names import counted
 from annot.base.records import Asked
 from annot.store.judging_models import (
     ASSESSOR_TABLE,
@@ -155,14 +155,22 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
 
 
+def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[tuple[str, Asked], ...]:
+    """(person, what was asked) of each task of a round or of all, in the order of their projects."""
+    return tuple(
+        (project.assessor, asked)
+        for project in read_projects(session, round=round)
+        for asked in read_tasks(session, project.project)
+    )
+
+
 def read_sent(session: Session) -> dict[str, set[Asked]]:
     """By assessor, what they were sent to judge, on whatever server; without hidden gold."""
     hidden = read_hidden(session)
     found: dict[str, set[Asked]] = {}
-    for project in read_projects(session, round="judge"):
-        not_judged = hidden.get(project.assessor, ())
-        sent = {asked for asked in read_tasks(session, project.project) if asked.pair not in not_judged}
-        found.setdefault(project.assessor, set()).update(sent)
+    for name, asked in read_asked(session, round="judge"):
+        if asked.pair not in hidden.get(name, ()):
+            found.setdefault(name, set()).add(asked)
     return found
 
 
@@ -172,19 +180,6 @@ def was_sent(session: Session) -> bool:
     sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
     of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
     return session.connection().execute(of_collection.limit(1)).first() is not None
-
-
-def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:
-    """Raise InputError when pairs were sent that would leave. leaving: (query_id, doc_id)."""
-    rows = TASK_TABLE
-    found = session.connection().execute(select(rows.c.query_id, rows.c.doc_id).distinct()) if leaving else ()
-    sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
-    if sent:
-        raise InputError(
-            f"{counted(len(sent), 'pair')} would {what}, but {verb(len(sent), 'it was', 'they were')} sent to people",
-            faults=[f"{' '.join(pair)}: sent" for pair in sent],
-            hint=hint,
-        )
 
 
 def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:

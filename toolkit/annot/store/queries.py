@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Table
 from sqlmodel import Session
 
-from annot.base.errors import InputError
-from annot.base.names import counted
 from annot.base.records import Query
 from annot.store.judging_models import (
     ADJUDICATION_TABLE,
@@ -25,9 +22,9 @@ from annot.store.models import (
     SPLIT_TABLE,
     check_distinct,
     delete_where,
-    in_chunks,
     insert_records,
     read_records,
+    refuse_in_use,
 )
 
 _JUDGED: dict[Table, str] = {
@@ -63,11 +60,11 @@ def remove_query(session: Session, query_id: str) -> None:
 
     Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
     """
-    _refuse(session, [query_id], _JUDGED, "would be removed")
+    _refuse(session, [query_id], _JUDGED, "be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
-    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "would be removed", hint=withdraw)
+    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
     others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
-    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "would be removed")
+    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "be removed")
     delete_where(session, QUERY_TABLE, "query_id", [query_id])
 
 
@@ -79,46 +76,32 @@ def read_queries(session: Session) -> tuple[Query, ...]:
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
     check_distinct((query.query_id for query in queries), what="queries")
     check_distinct(((query.paper_id, query.facet) for query in queries), what="queries (paper and facet)")
-    standing = {query.query_id: query for query in read_queries(session)}
-    known_types = {query_id: query.paper_type for query_id, query in standing.items()}
+    before = {query.query_id: query for query in read_queries(session)}
+    known_types = {query_id: query.paper_type for query_id, query in before.items()}
     given = {
         query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
         for query in queries
     }
-    removed = [] if keep_others else [query_id for query_id in standing if query_id not in given]
-    changed = [query for query_id, query in given.items() if standing.get(query_id, query) != query]
-    _refuse(session, removed, _IN_USE, "would be removed")
-    reworded = [one.query_id for one in changed if replace(standing[one.query_id], paper_type=one.paper_type) != one]
-    _refuse(session, reworded, _JUDGED, "would change")
+    removed = [] if keep_others else [query_id for query_id in before if query_id not in given]
+    changed = [query for query_id, query in given.items() if before.get(query_id, query) != query]
+    _refuse(session, removed, _IN_USE, "be removed")
+    reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
+    _refuse(session, reworded, _JUDGED, "change")
     delete_where(session, QUERY_TABLE, "query_id", removed)
     rows = QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("paper_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in standing))
+    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in before))
 
 
 def _refuse(
     session: Session,
-    query_ids: Sequence[str],
-    standing_on: dict[Table, str],
-    verb: str,
+    query_ids: Iterable[str],
+    tables: Mapping[Table, str],
+    what: str,
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
-    total: Counter[str] = Counter()
-    by_query: dict[str, list[str]] = {}
-    for table, words in standing_on.items():
-        for chunk in in_chunks(query_ids):
-            of = table.c.query_id
-            number = select(of, func.count()).where(of.in_(chunk)).group_by(of)
-            for query_id, count in session.connection().execute(number):
-                total[words] += count
-                by_query.setdefault(query_id, []).append(counted(count, words))
-    if total:
-        what = ", ".join(counted(count, words) for words, count in total.items())
-        raise InputError(
-            f"{counted(len(by_query), 'query')} {verb}, with {what}",
-            faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
-            hint=hint,
-        )
+    leaving = {(query_id,) for query_id in query_ids}
+    refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)

@@ -1,9 +1,9 @@
-"""What judgements and adjudications share: a changed one is a new row, and of each line readers get what stands.
+"""What judgements and adjudications share: a changed one is a new row, and of each line readers get what is current.
 
 A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
 person's other annotation of the pair is a line of its own.
 
-What is gone or spoilt never takes the place of an answer. What stands is the latest revision that counts, that a later
+What is gone or spoilt never takes the place of an answer. The current revision is the latest that counts, that a later
 answer of the same person superseded, or that the lead withdrew; of a line without any of these, the latest.
 """
 
@@ -63,20 +63,25 @@ class Sourced(NamedTuple, Generic[R]):
 class Line(Generic[R]):
     """What the revisions of one annotation come to, the oldest first."""
 
-    stands: Sourced[R]
+    current: Sourced[R]
     """What readers get."""
     latest: Sourced[R]
     answer: Sourced[R] | None = None
-    """The last revision that was an answer, standing or not."""
+    """The last revision that was an answer, current or not."""
     kept: bool = False
     """Whether the lead said that the answer counts although it is gone."""
     read_sha256: str | None = None
     """The hash of the latest revision that was read, not said by the lead."""
 
     @property
+    def record(self) -> R:
+        """The record that readers get."""
+        return self.current.record
+
+    @property
     def counts(self) -> bool:
-        """Whether an answer stands."""
-        return self.stands.record.counts
+        """Whether the current revision is an answer."""
+        return self.record.counts
 
     @property
     def why(self) -> str:
@@ -86,8 +91,8 @@ class Line(Generic[R]):
     def add(self, revision: Sourced[R], sha256: str) -> None:
         """One revision more."""
         flags = revision.record.flags
-        if _decides(revision) or not _decides(self.stands):
-            self.stands = revision
+        if _decides(revision) or not _decides(self.current):
+            self.current = revision
         if revision.record.counts:
             self.answer = revision
         if revision.ruling is not None or not flags:
@@ -104,7 +109,7 @@ def _decides(revision: Sourced[R]) -> bool:
 
 
 class RecordedCount(NamedTuple):
-    """What a recording did: rows of new annotations, new revisions of known ones, and those that stand already."""
+    """What a recording did: rows of new annotations, new revisions of known ones, and those that are there already."""
 
     added: int
     revised: int
@@ -127,8 +132,8 @@ class Revisions(Generic[R]):
     def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
         """Append what is new: a revision for each record whose content or payload differs from what was read last.
 
-        An answer that does not stand and is given again is a revision, too. One that was last changed before the answer
-        that stands is flagged as older, and does not take its place. The revision number in the record is not looked
+        An answer that is not current and is given again is a revision, too. One that was last changed before the
+        current answer is flagged as older, and does not take its place. The revision number in the record is not looked
         at; the store counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then
         writes nothing.
         """
@@ -169,22 +174,22 @@ class Revisions(Generic[R]):
     ) -> RecordedCount:
         """Append to these lines a revision without an answer that says why it was not found; an answer counts on.
 
-        gone: what stands on the line, and the reason.
+        gone: the current revision of the line, and the reason.
         """
-        found = [self._silent(stands, f"{GONE}: {why}", ruling=None) for stands, why in gone]
+        found = [self._silent(current, f"{GONE}: {why}", ruling=None) for current, why in gone]
         return self.record(session, found, recorded_at=recorded_at)
 
     def withdraw(self, session: Session, lost: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> int:
         """Append to these lines the lead's word that their answer counts no longer; returns how many there were.
 
-        lost: the answer that stands, and the reason. A line that has another answer by now is left as it is.
+        lost: the current answer, and the reason. A line that has another answer by now is left as it is.
         """
         given = list(lost)
-        now = self._read_lines(session, self._rows.c.query_id.in_({stands.record.query_id for stands, _ in given}))
+        now = self._read_lines(session, self._rows.c.query_id.in_({current.record.query_id for current, _ in given}))
         still = [
-            self._silent(stands, f"{WITHDRAWN}: {why}", ruling=WITHDRAWN)
-            for stands, why in given
-            if now[self._key(stands)].stands.record.revision == stands.record.revision
+            self._silent(current, f"{WITHDRAWN}: {why}", ruling=WITHDRAWN)
+            for current, why in given
+            if now[self._key(current)].current.record.revision == current.record.revision
         ]
         return self.record(session, still, recorded_at=recorded_at).revised
 
@@ -202,14 +207,14 @@ class Revisions(Generic[R]):
         return tuple(sorted(self._read_lines(session, *where, payload=payload).values(), key=self._place))
 
     def read(self, session: Session, *, payload: bool = True) -> tuple[Sourced[R], ...]:
-        """The revision that stands of each line, flagged ones included.
+        """The current revision of each line, flagged ones included.
 
         By query, document, person and occasion; a person's several annotations of a pair from the one that was changed
         first to the one that was changed last. Two servers number theirs each for itself, so time comes first, and then
         the ids, which are numbers written as text: the ninth comes before the tenth. payload: read it too, which takes
         most of the time.
         """
-        return tuple(line.stands for line in self.lines(session, payload=payload))
+        return tuple(line.current for line in self.lines(session, payload=payload))
 
     def history(self, session: Session, query_id: str, doc_id: str) -> tuple[Sourced[R], ...]:
         """Every revision of every line of one pair, in the order recorded."""
@@ -244,15 +249,15 @@ class Revisions(Generic[R]):
             yield Sourced(self._record(*row[:n]), *row[n:-1]), row[-1]
 
     def _place(self, line: Line[R]) -> tuple[Any, ...]:
-        stands = line.stands
-        own: list[Any] = [getattr(stands.record, name) for name in self._line if name in self._fields]
-        answer = line.answer or stands
+        current = line.current
+        own: list[Any] = [getattr(current.record, name) for name in self._line if name in self._fields]
+        answer = line.answer or current
         changed_at = answer.changed_at or answer.record.judged_at or ""
-        return *own, stands.source, changed_at, len(stands.annotation), stands.annotation
+        return *own, current.source, changed_at, len(current.annotation), current.annotation
 
     def _against(self, read: Sourced[R], line: Line[R] | None) -> Sourced[R]:
         """What was read, flagged where the server fell back behind the answer on record."""
-        before = None if line is None or not line.counts else line.stands.changed_at
+        before = None if line is None or not line.counts else line.current.changed_at
         if read.ruling is None and read.record.counts and before is not None and (read.changed_at or before) < before:
             return read._replace(record=replace(read.record, flags=(OLDER,)))
         return read
@@ -263,12 +268,12 @@ class Revisions(Generic[R]):
         values |= {name: getattr(revision, name) for name in BESIDE_RECORD}
         return {name: _storable(value) for name, value in values.items()}
 
-    def _silent(self, stands: Sourced[R], flag: str, *, ruling: str | None) -> Sourced[R]:
+    def _silent(self, current: Sourced[R], flag: str, *, ruling: str | None) -> Sourced[R]:
         """A revision of the same line that says nothing but why."""
         said = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
         nothing: dict[str, Any] = {name: None for name in said if name in self._fields}
-        record = replace(stands.record, **nothing, flags=(flag,))
-        return Sourced(record, stands.source, stands.annotation, None, server=stands.server, ruling=ruling)
+        record = replace(current.record, **nothing, flags=(flag,))
+        return Sourced(record, current.source, current.annotation, None, server=current.server, ruling=ruling)
 
     def _check_grades(self, given: Iterable[Sourced[R]], what: str) -> None:
         records = [revision.record for revision in given]

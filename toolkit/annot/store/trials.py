@@ -23,15 +23,8 @@ from annot.store.judging_models import (
     TRIAL_TABLE,
 )
 from annot.store.judging_models import Gold as Gold
-from annot.store.models import (
-    QUERY_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    insert_rows,
-    read_records,
-)
-from annot.store.projects import StoredRound, read_projects, read_tasks
+from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, insert_rows, read_records
+from annot.store.projects import StoredRound, read_asked
 from annot.store.revisions import Line, Revisions, Sourced
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
@@ -47,7 +40,7 @@ record_answers = TRIALS.record
 def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
     """What is on record of one assessor's answers of one source."""
     lines = TRIALS.lines(session, person=assessor)
-    return tuple(line for line in lines if line.stands.source == source)
+    return tuple(line for line in lines if line.current.source == source)
 
 
 def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...]:
@@ -62,7 +55,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 
 def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
-    """The revision that stands of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
+    """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
     return tuple(answer for answer in TRIALS.read(session, payload=False) if answer.source == source)
 
 
@@ -119,11 +112,7 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     check_distinct((one.pair for one in new), what="gold")
     check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="gold")
     grades = {one.pair: one.grade for one in new}
-    sent = {
-        asked.pair
-        for project in read_projects(session, round="train")
-        for asked in read_tasks(session, project.project)
-    }
+    sent = {asked.pair for _, asked in read_asked(session, round="train")}
     changed = [one for one in read_gold(session) if one.pair in sent and grades.get(one.pair) != one.grade]
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:

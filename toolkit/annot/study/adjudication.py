@@ -179,19 +179,19 @@ def assign_adjudicators(
     *,
     may_assess: bool,
     seed: int,
-    standing: Mapping[Pair, str],
+    current: Mapping[Pair, str],
     passed_on: Mapping[Pair, Collection[str]],
 ) -> dict[Pair, str]:
     """The adjudicator of each dispute, loads balanced, a query kept with one person where that stays balanced.
 
     An adjudicator never settles a pair that they judged, unless `may_assess` allows it and nobody else is there.
-    `standing` are the disputes that someone has already. `passed_on`: who could not judge a pair that goes to another
+    `current` are the disputes that someone has already. `passed_on`: who could not judge a pair that goes to another
     adjudicator; that one is neither of them nor an assessor of the pair, and where there is no such person the pair has
     nobody here. Raises InputError naming the other pairs that nobody may settle.
     """
     if not adjudicators:
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
-    given = dict(standing)
+    given = dict(current)
     load: Counter[str] = Counter(given.values())
     queries_of: dict[str, list[Dispute]] = {}
     for one in queue(disputes):

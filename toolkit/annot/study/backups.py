@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from annot import __version__
 from annot.base.errors import AnnotError, MissingInput, StoreError
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.store import schema
 from annot.store.database import Store, open_store
 from annot.store.dump import Dumped, dump
@@ -74,7 +74,7 @@ def write_backup(
             sources |= {f"{SERVER}/{file.name}": file for file in sorted(snapshots.iterdir())}
         contents = Contents(
             __version__,
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            moment_now(),
             ws.settings.collection.name,
             dumped,
             {name: entry_of(source) for name, source in sources.items()},

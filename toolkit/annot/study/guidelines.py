@@ -67,10 +67,8 @@ def packaged_facets() -> set[str]:
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
-    from annot.labelstudio.screens import facets_screen, screen_of
+    from annot.labelstudio.screens import screen_of
 
-    if kind == "facets":
-        return facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     words = ws.settings.release.reasons if kind == "adjudicate" else ws.settings.release.comments
     with_opinions = kind == "adjudicate" and ws.settings.adjudication.ratings != "hidden"
     return screen_of(

@@ -240,9 +240,9 @@ class ChangedAnswer:
 def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
-        line.stands.record.pair: _moment(line.stands)
+        line.record.pair: _moment(line.current)
         for line in ADJUDICATIONS.lines(session)
-        if line.counts and _moment(line.stands)
+        if line.counts and _moment(line.current)
     }
     given: defaultdict[tuple[str, str, str], list[Sourced[Any]]] = defaultdict(list)
     for answer in JUDGEMENTS.answers(session):

@@ -15,7 +15,7 @@ from annot.store.adjudications import read_accepted
 from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
-from annot.store.people import Plan, Told, read_told
+from annot.store.people import Notice, Plan, read_notices
 from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.store.revisions import Sourced
@@ -54,7 +54,7 @@ class Snapshot:
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is on record of training and sub-study, by name."""
-    told: tuple[Told, ...] = ()
+    notices: tuple[Notice, ...] = ()
     """What people were told of the publication of their words, the oldest first."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
@@ -159,6 +159,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
-        told=read_told(session),
+        notices=read_notices(session),
         states=states_of(ws, session),
     )

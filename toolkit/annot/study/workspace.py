@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
@@ -16,6 +15,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
+from annot.store.files_at_url import sha256_of as sha256_of
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
 
 if TYPE_CHECKING:
@@ -195,12 +195,6 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_manifest(path: Path, *, files: Iterable[Path], inputs: Mapping[str, str], facts: Mapping[str, Any]) -> None:

@@ -140,9 +140,7 @@ def _of_guidelines(store: Store, project: Project, audited: Audited) -> Iterator
         shown = read_shown(session, project.project)
         known = {sent.sha256 for versions in read_guidelines(session).values() for sent in versions}
     answered = {
-        line.stands.record.asked: line.stands.guidelines_sha256
-        for line in lines_of(store, project).values()
-        if line.counts
+        line.record.asked: line.current.guidelines_sha256 for line in lines_of(store, project).values() if line.counts
     }
     unknown = [asked for asked, sha256 in answered.items() if shown.by_query[asked.query_id] and sha256 not in known]
     waiting = {task.key for task in audited.tasks if not task.annotations}
@@ -287,6 +285,6 @@ def _lines(store: Store, project: Project) -> Lines:
     source = "hidden-gold" if project.round == "judge" else project.round
     with store.read() as session:
         for line in trials.read_lines(session, source, project.assessor):
-            if line.stands.server == project.server:
-                found[line.stands.record.asked, line.stands.annotation] = line
+            if line.current.server == project.server:
+                found[line.record.asked, line.current.annotation] = line
     return found

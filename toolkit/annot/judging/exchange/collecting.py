@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked, without_ids
-from annot.judging.exchange.rounds import ANSWERS, PARTS, RoundPart, own_tasks
+from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
@@ -88,14 +88,13 @@ def collect(
     ws: Workspace,
     store: Store,
     gateway: Gateway,
+    round: Round,
     *,
-    parts: Sequence[RoundPart],
-    hint: str,
     advance: Advance,
     seen: dict[int, Seen] | None = None,
     keep: bool = True,
 ) -> Iterator[Collected]:
-    """The annotations of each project of these parts on this server, one at a time, complete or not at all.
+    """The annotations of each project of the round on this server, one at a time, complete or not at all.
 
     seen: by our number of the project, for those who collect again and again; it is kept up to date. Of a project that
     was seen only the tasks are collected that have changed since, and a project without any is left out.
@@ -103,14 +102,14 @@ def collect(
     """
     server = gateway.identity()
     with store.read() as session:
-        every = [project for part in parts for project in projects.read_projects(session, round=part.stored)]
+        every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
         shown = {project.project: read_shown(session, project.project) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
-        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=round.hint)
     present = {project.assessor: project.account_id for project in pushed}
     if None in present.values():
         ids = gateway.user_ids()
@@ -178,12 +177,12 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
-    return {(line.stands.record.asked, line.stands.annotation): line for line in lines}
+    return {(line.record.asked, line.current.annotation): line for line in lines}
 
 
 def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
     """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
-    former = {line.stands.account for line in lines.values() if line.counts} - others
+    former = {line.current.account for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
 
@@ -206,13 +205,9 @@ def _collected(
             counting_lines[asked][annotation] = line
     found = []
     for asked, task in known:
-        known_of_task = {annotation: line.stands for annotation, line in counting_lines[asked].items()}
+        known_of_task = {annotation: line.current for annotation, line in counting_lines[asked].items()}
         readings = read_task(
-            task.annotations,
-            asked=asked,
-            grades=ws.settings.scale.grades,
-            accounts=accounts,
-            on_record=known_of_task,
+            task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
         found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
     gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
@@ -236,10 +231,10 @@ def _compare(
     gone, lost, again, edited = [], [], 0, 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
-        stands = line.stands
-        if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
+        current = line.current
+        if reading is None or (line.counts and reading.created_at != current.record.judged_at):
             missing = Missing(
-                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.stands.changed_at)
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.current.changed_at)
             )
             if reading is None and not _known_as_gone(line):
                 gone.append(missing)
@@ -250,7 +245,7 @@ def _compare(
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(asked, "") > (line.stands.changed_at or "")
+        answered_again = later.get(asked, "") > (line.current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
         again += line.counts and answered_again and not line.why.startswith(GONE)
@@ -311,9 +306,9 @@ def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]
     with store.read() as session:
         lines = ANSWERS[project.round].lines(session, server=project.server)
     known = sorted(
-        (line.stands.record.judged_at, int(line.stands.annotation))
+        (line.record.judged_at, int(line.current.annotation))
         for line in lines
-        if line.stands.record.judged_at is not None and line.stands.annotation.isdecimal()
+        if line.record.judged_at is not None and line.current.annotation.isdecimal()
     )
     moments = [moment for moment, _ in known]
     highest = list(accumulate((number for _, number in known), max))

@@ -183,11 +183,11 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
     if strangers:
         yield AuditFinding("strange tasks", STRANGE_TASKS.of(audited.person, strangers), strangers, STRANGE_TASKS.do)
-    yield from _told("task changed", TASKS["task changed"], audited, dict.fromkeys(audited.changed, ""))
+    yield from _findings("task changed", TASKS["task changed"], audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.own and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
-    yield from _told("task twice", TASKS["task twice"], audited, dict.fromkeys(twice, ""), which=which)
-    yield from _told("task gone", TASKS["task gone"], audited, dict.fromkeys(audited.planned - copies.keys(), ""))
+    yield from _findings("task twice", TASKS["task twice"], audited, dict.fromkeys(twice, ""), which=which)
+    yield from _findings("task gone", TASKS["task gone"], audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
         if key is not None and key in audited.own:
@@ -197,7 +197,7 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
             for kind, day in _of_copies(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
     for kind, of_kind in ANSWERS.items():
-        yield from _told(kind, of_kind, audited, answers.get(kind, {}))
+        yield from _findings(kind, of_kind, audited, answers.get(kind, {}))
 
 
 def fast_answers(audited: Audited) -> dict[tuple[str, str], str]:
@@ -284,7 +284,7 @@ def _day(annotation: Payload) -> str:
     return str(annotation.get("updated_at") or "")[:10]
 
 
-def _told(
+def _findings(
     kind: str, of_kind: Kind, audited: Audited, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
     """days: by key, the day of what shows it; empty where none is known."""

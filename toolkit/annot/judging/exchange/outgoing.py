@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
@@ -28,24 +28,41 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
-FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training", "full-text": "full-text"}
+FIRST: dict[Screen, str] = {
+    "adjudicate": "adjudication",
+    "feedback": "training",
+    "full-text": "full-text",
+    "facets": "labels",
+}
 """The page that comes before the general one on these screens."""
+
+
+class TaskForm(NamedTuple):
+    """What everyone of one part finds around their tasks."""
+
+    part: RoundPart
+    label_config: str
+    instructions: str
+    """What they read first, as HTML."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """What one person is to find in their project, in their order."""
 
-    part: RoundPart
+    form: TaskForm
     assessor: str
-    label_config: str
-    instructions: str
     tasks: Mapping[Asked, dict[str, Any]]
     """By what each task asks."""
     whole: Sequence[Asked] = ()
     """The whole order, where these tasks are only the first of it."""
     opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
     """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
+
+    @property
+    def part(self) -> RoundPart:
+        """The part that it is of."""
+        return self.form.part
 
 
 def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
@@ -58,8 +75,8 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
         marker=marker_of(name, part.stored, person),
         title=title,
         description=f"{ws.settings.collection.title}. For {person} alone.",
-        label_config=outgoing.label_config,
-        instructions=outgoing.instructions,
+        label_config=outgoing.form.label_config,
+        instructions=outgoing.form.instructions,
         color=part.color,
     )
 
@@ -73,11 +90,7 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
         with store.read() as session:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
-            sent = {
-                (project.assessor, asked)
-                for project in projects.read_projects(session, round="judge")
-                for asked in projects.read_tasks(session, project.project)
-            }
+            sent = set(projects.read_asked(session, round="judge"))
         for outgoing in several:
             tasks = list(outgoing.tasks.values())
             lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
@@ -97,7 +110,7 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
                     if part.stored == "judge"
                     else "set another seed in annot.toml and draw again",
                 )
-            check_predictions(outgoing.label_config, tasks)
+            check_predictions(outgoing.form.label_config, tasks)
 
 
 def private_words(ws: Workspace, session: Session) -> set[str]:
@@ -217,14 +230,19 @@ def tasks_of(
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen) -> str:
-    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
-    names = [FIRST[screen], "general"] if screen in FIRST else ["general"]
-    pages = [guidelines.page(ws, name) for name in names] + [one.text for one in material.guidelines.values()]
-    return instructions_html(
+def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> TaskForm:
+    """The screen of a part; and the task, the guidelines of every facet there is and the keys as its instructions.
+
+    material: None where no pair is judged, so that the screen's own page is all there is to read.
+    """
+    names = [FIRST[part.screen]] if part.screen in FIRST else []
+    pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
+    pages += [] if material is None else [one.text for one in material.guidelines.values()]
+    instructions = instructions_html(
         pages,
         scale_names=ws.settings.scale.names,
         labels=ws.settings.labels.names,
         language=ws.settings.collection.language,
-        screen=screen,
+        screen=part.screen,
     )
+    return TaskForm(part, guidelines.screen(ws, part.screen), instructions)

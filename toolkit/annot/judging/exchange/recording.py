@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, MissingInput
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.base.records import OLDER, Advance, Judgement
 from annot.judging.exchange.collecting import Collected, Seen, collect
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, Wishes
-from annot.judging.exchange.servers import (
-    Unreachable,
-    isolated,
-    on_servers,
-    unreachable_finding,
-    unreachable_notes,
-)
+from annot.judging.exchange.servers import Unreachable, isolated, on_servers, unreachable_finding, unreachable_notes
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.gateway import Gateway
@@ -88,7 +81,7 @@ class Pulled:
         push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
             f"{counted(len(self.lost), 'answer')} changed or missing on the server; what is on record still counts",
-            faults=list(_told(self.lost)),
+            faults=list(_faults(self.lost)),
             hint=f"to withdraw them: `{command} --accept-deletions`; to keep them for good: "
             f"`annot answers restore --all`; {push} missing tasks without an answer again",
         )
@@ -120,9 +113,7 @@ def pull_round(
     keep = not wishes.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(
-            ws, store, gateway, parts=round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep
-        ):
+        for collected in collect(ws, store, gateway, round, advance=advance, seen=seen, keep=keep):
             done = round.record(ws, store, collected, wishes)
             if PARTS[collected.project.round].graded:
                 recorded.append(done)
@@ -134,41 +125,41 @@ def pull_round(
 
 
 def record_counting(
+    round: Round,
     store: Store,
     collected: Collected,
+    wishes: Wishes,
     sourced: Callable[[Reading, Project], Sourced[Any]],
     *,
     assigned: int,
-    what: str,
-    accept_deletions: bool,
 ) -> RecordedProject:
-    """Append what one project of a round that makes the collection brought. what: what an answer is called.
+    """Append what one project of a round that makes the collection brought.
 
-    With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
+    If deletions are accepted, the answers that are lost are withdrawn; otherwise they count on.
     """
     part = PARTS[collected.project.round]
     revisions: Any = ANSWERS[part.stored]
     person = collected.project.assessor
-    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded_at = moment_now()
     with store.begin() as session:
         read = revisions.record(
             session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
         )
-        missing = [(gone.line.stands, gone.why) for gone in collected.gone]
+        missing = [(gone.line.current, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
-        if accept_deletions:
-            given_up = [(lost.line.stands, lost.why) for lost in collected.lost]
+        if wishes.accept_deletions:
+            given_up = [(lost.line.current, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
-    answered = {line.stands.record.asked for line in lines if line.counts}
+    answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
-    flagged, changed = collected.flagged(what), read.revised + gone.revised + withdrawn
+    flagged, changed = collected.flagged(round.answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
-    answers = [(missing.line.stands.record.asked, missing.why) for missing in collected.lost]
+    answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
-    stands = _stands(collected, older, lost if withdrawn else [])
-    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *stands], lost)
+    current = _stands(collected, older, lost if withdrawn else [])
+    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *current], lost)
 
 
 def record_beside(
@@ -184,7 +175,7 @@ def record_beside(
         recorded = trials.record_answers(
             session,
             [sourced_judgement(found, collected.project, source=source(found)) for found in collected.found],
-            recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            recorded_at=moment_now(),
         )
         assigned = len(trials.read_assignments(session, part.stored, person))
         current = [one for one in current_answers(session, part.stored) if one.counts and one.assessor == person]
@@ -234,7 +225,7 @@ def _stands(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable
         yield f"{person}: {counted(len(withdrawn), 'answer')} withdrawn; `annot answers list` lists them"
 
 
-def _told(lost: Iterable[Lost]) -> Iterable[str]:
+def _faults(lost: Iterable[Lost]) -> Iterable[str]:
     """A line for each person and reason: how many, and the first pairs."""
 
     def group(one: Lost) -> tuple[str, str]:

@@ -170,10 +170,6 @@ class Round(ABC):
         """Note down what follows from the answers."""
         return Afterwards()
 
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """How many answers are to come, of a round that is waited for."""
-        return 0
-
 
 def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
@@ -203,7 +199,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
     lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
     lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
     return {
-        pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
+        pair_key(*line.record.asked): line.current.changed_at or line.record.judged_at or ""
         for line in lines
         if line.counts
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.base.errors import FindingError
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Asked, Judgement
 from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
@@ -22,7 +22,7 @@ from annot.store import people, projects
 from annot.store.adjudications import note_opinions
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
-from annot.store.people import Kind, Told, note_told
+from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import StoredRound
 from annot.store.queries import read_queries
 from annot.study.guidelines import hashes
@@ -68,7 +68,6 @@ def send_outgoing(
     store: Store,
     outgoing: Sequence[Outgoing],
     *,
-    part: RoundPart,
     dry_run: bool,
     advance: Advance,
     new_guidelines: Sequence[SentGuidelines] = (),
@@ -77,6 +76,7 @@ def send_outgoing(
 
     new_guidelines: to be noted down as sent from now on.
     """
+    part = outgoing[0].part
     if dry_run:
         return Pushed(tuple(_promised(store, outgoing, part)))
     rows: list[SentProject] = []
@@ -153,7 +153,7 @@ def _send(
                 url=gateway.url,
                 version=version,
                 account_id=accounts[person],
-                now=datetime.now(UTC).isoformat(timespec="seconds"),
+                now=moment_now(),
             )
             own = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
@@ -170,7 +170,7 @@ def _send(
             with store.begin() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 note_shown(session, project.project, guidelines, since=since)
-                note_told(session, _told(outgoing, since))
+                record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":
                     # All that are not there, not only these: a kill may have come between deleting and forgetting.
@@ -225,11 +225,11 @@ def accounts_on(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[d
     return found, faults
 
 
-def _told(outgoing: Outgoing, since: str) -> list[Told]:
+def _notices(outgoing: Outgoing, since: str) -> list[Notice]:
     """What the screen says of the publication of what is written on it."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
-    kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.label_config
-    return [] if kind is None else [Told(outgoing.assessor, kind, "screen", since, says)]
+    kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.form.label_config
+    return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
 
 
 def _now_shown(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from annot.base.errors import StudioError
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
 from annot.store import projects
@@ -121,7 +120,7 @@ def bring_project(
         gateway.open_instructions(project_id, True)
     with store.begin() as session:
         projects.set_remote_project(session, known.project, project_id, created=now.created)
-        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        moment = moment_now()
         projects.note_shows(session, known.project, now.settings, changed=changed, now=moment)
     return BroughtProject(project_id, remove_duplicates(gateway, project_id, marker=spec.marker), changed)
 

@@ -197,7 +197,7 @@ def on_servers(
         return ()
     asked = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with store.read() as session:
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
     owners: dict[str, str] = {}
     unreachable = []
     for person in asked:
@@ -211,7 +211,7 @@ def on_servers(
             )
     waited_for = [one for one in unreachable if not one.left]
     if waited_for and len(unreachable) == len(asked):
-        raise StudioError(f"none of {counted(len(asked), 'server')} could be reached", faults=_told(waited_for))
+        raise StudioError(f"none of {counted(len(asked), 'server')} could be reached", faults=_faults(waited_for))
     return tuple(unreachable)
 
 
@@ -222,7 +222,7 @@ def unreachable_finding(unreachable: Sequence[Unreachable], command: str) -> Fin
         return None
     return FindingError(
         f"could not reach {counted(len(waited_for), 'server')}; the work on the others is done",
-        faults=_told(waited_for),
+        faults=_faults(waited_for),
         hint=f"nothing is lost: run `{command}` again later",
     )
 
@@ -259,7 +259,7 @@ def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str,
         )
 
 
-def _told(unreachable: Sequence[Unreachable]) -> list[str]:
+def _faults(unreachable: Sequence[Unreachable]) -> list[str]:
     return [f"{one.assessor}: {one.why}" for one in unreachable]
 
 
@@ -274,8 +274,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
             pairs = {assignment.pair for assignment in people.read_assignments(session)}
             pairs |= trials.read_pairs(session)
             pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
-            for project in projects.read_projects(session):
-                pairs |= {asked.pair for asked in projects.read_tasks(session, project.project)}
+            pairs |= {asked.pair for _, asked in projects.read_asked(session)}
         if secret is None:
             with store.begin() as session:
                 secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))

@@ -9,19 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import NamedTuple
 
 from annot.base.records import Asked, Assignment
 from annot.judging.planning.drawing import FEWEST_BETWEEN
 
 Pair = tuple[str, str]
-
-
-class Moved(NamedTuple):
-    """One open pair and who has it now; None where nobody could take it."""
-
-    pair: Pair
-    assessor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +23,8 @@ class PlanHandedOn:
     plan: tuple[Assignment, ...]
     given_up: tuple[Assignment, ...]
     """What the person had and has no more."""
-    moved: tuple[Moved, ...]
-    """Every open pair, in the person's order."""
+    moved: dict[Pair, str | None]
+    """Who has each open pair now, in the person's order; None if nobody could take it."""
     repeats_gone: int
     """Hidden repeats that nobody could take, or that would come too soon after their pair."""
 
@@ -95,7 +87,7 @@ def hand_on(
     given_up = tuple(one for one in mine if one.asked not in answered)
     new, gone = _sequences(plan, given_up, receiver)
     remaining = [one for one in plan if one.assessor != leaver]
-    moved = tuple(Moved(pair, receiver[pair]) for pair in open_pairs)
+    moved = {pair: receiver[pair] for pair in open_pairs}
     return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
 
 

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sqlmodel import Session
-
 from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Source
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import Pushed
@@ -21,7 +19,6 @@ from annot.labelstudio.tasks import adjudicate_task
 from annot.store import adjudications, people, projects
 from annot.store.database import Store
 from annot.store.projects import Project
-from annot.study import guidelines
 from annot.study.adjudication import (
     WIDE,
     Pair,
@@ -71,25 +68,15 @@ class AdjudicationRound(Round):
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
-        return record_counting(
-            store,
-            collected,
-            partial(_sourced, ws, planned=planned),
-            assigned=assigned,
-            what=self.answer,
-            accept_deletions=wishes.accept_deletions,
-        )
+        sourced = partial(_sourced, ws, planned=planned)
+        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
         """What the adjudicators left out, and how many disputes they have still to settle."""
         with store.read() as session:
             outcome = outcome_of(session, ws.settings)
-            return Afterwards(list(_unexplained(outcome)), _open(session, outcome))
-
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """Disputes that an adjudicator has as a task and has not settled."""
-        with store.read() as session:
-            return _open(session, outcome_of(session, ws.settings))
+            sent = {asked.pair for _, asked in projects.read_asked(session, round="adjudicate")}
+        return Afterwards(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
 
 
 def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
@@ -101,13 +88,9 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     with store.read() as session:
         outcome = outcome_of(session, ws.settings)
         everyone = people.read_assessors(session)
-        left = {person.assessor for person in everyone if person.left_on is not None}
+        left = people.who_left(session)
         adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
-        sent = [
-            (project.assessor, asked.pair)
-            for project in projects.read_projects(session, round="adjudicate")
-            for asked in projects.read_tasks(session, project.project)
-        ]
+        sent = [(name, asked.pair) for name, asked in projects.read_asked(session, round="adjudicate")]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
     passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
@@ -123,13 +106,13 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         adjudicators,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         seed=ws.settings.seed,
-        standing=current,
+        current=current,
         passed_on=passed_on,
     )
     disputes = tuple(one for one in disputes if one.pair in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
     material = material_of(ws, store, {one.pair for one in disputes})
-    screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
+    form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.pair] == person]
@@ -141,17 +124,8 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
             asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
             for asked, said in opinions.items()
         }
-        found.append(Outgoing(PART, person, screen, instructions, tasks, opinions=opinions))
+        found.append(Outgoing(form, person, tasks, opinions=opinions))
     return found
-
-
-def _open(session: Session, outcome: Outcome) -> int:
-    sent = {
-        asked.pair
-        for project in projects.read_projects(session, round="adjudicate")
-        for asked in projects.read_tasks(session, project.project)
-    }
-    return len(sent.intersection(outcome.open))
 
 
 def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:

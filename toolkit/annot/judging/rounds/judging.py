@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
-from annot.base.names import counted
+from annot.base.names import counted, moment_now
 from annot.base.records import Asked, Source
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
@@ -30,7 +29,6 @@ from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.queries import read_queries
-from annot.study import guidelines
 from annot.study.exports import export_judgements
 from annot.study.guidelines import to_send
 from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
@@ -109,14 +107,7 @@ class JudgingRound(Round):
             assigned = len(people.read_assignments(session, name)) + len(returned)
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
-        return record_counting(
-            store,
-            collected,
-            sourced,
-            assigned=assigned,
-            what=self.answer,
-            accept_deletions=wishes.accept_deletions,
-        )
+        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
 
     def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
         """Write `exports/judgements.jsonl`, and note down how people did on hidden gold."""
@@ -129,11 +120,6 @@ class JudgingRound(Round):
         export_judgements(ws, outcome)
         return Afterwards([changed] if changed else [], left)
 
-    def still_open(self, ws: Workspace, store: Store) -> int:
-        """Planned judgements without an answer, and pairs that were returned and wait."""
-        with store.read() as session:
-            return _open(session, outcome_of(session, ws.settings))
-
 
 def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     """What every assessor of the plan is to find in their project; those who left get nothing any more.
@@ -141,7 +127,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     Raises MissingInput when nothing is planned.
     """
     with store.read() as session:
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
@@ -153,8 +139,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
-    screen = guidelines.screen(ws)
-    instructions = instructions_of(ws, material, screen="judge")
+    form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for assessor in sorted({assignment.assessor for assignment in plan}):
         mine = sorted(
@@ -167,11 +152,12 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
         tasks = tasks_of(ws, material, sequence, more=bool(back))
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
-        found.append(Outgoing(PART, assessor, screen, instructions, tasks))
+        found.append(Outgoing(form, assessor, tasks))
     return found
 
 
 def _open(session: Session, outcome: Outcome) -> int:
+    """Planned judgements without an answer, and pairs that were returned and wait."""
     answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
     left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
     return left + len(outcome.waiting)
@@ -182,7 +168,7 @@ def _without_hidden_gold(session: Session, collected: Collected) -> Collected:
     hidden = set(read_hidden(session).get(collected.project.assessor, ()))
     answers = [found for found in collected.found if found.asked.pair in hidden]
     sourced = [sourced_judgement(found, collected.project, source="hidden-gold") for found in answers]
-    trials.record_answers(session, sourced, recorded_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    trials.record_answers(session, sourced, recorded_at=moment_now())
     return collected._replace(found=tuple(found for found in collected.found if found.asked.pair not in hidden))
 
 
@@ -231,7 +217,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnT
         here = [project for project in every if project.server == server and project.remote_id is not None]
         plan = people.read_assignments(session)
         back = [returned for returned in read_returned(session) if returned.withdrawn_at is None]
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        left = people.who_left(session)
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
         hidden = read_hidden(session)
         pooled = pools.documents_by_query(session)

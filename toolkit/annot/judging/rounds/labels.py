@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted
@@ -14,7 +14,7 @@ from annot.base.records import Asked, Paper, Query, Source
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing
+from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of
 from annot.judging.exchange.recording import PulledProject, RecordedProject
 from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
@@ -23,14 +23,12 @@ from annot.judging.exchange.servers import isolated, on_servers, people_with_ser
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import label_instructions_html
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import put_queries, read_queries
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 PART = PARTS["labels"]
@@ -80,13 +78,13 @@ class LabelsRound(Round):
                 "found no --assessor, expected who corrects the labels",
                 hint="name the person: `annot push labels --assessor NAME`",
             )
-        papers, everyone = _material(ws, store)
+        on_record = _on_record(ws, store)
+        papers, everyone = on_record.papers, on_record.everyone
         for name in names:
             check_name(name, everyone, what="assessor")
         if not papers:
             raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
-        screen = guidelines.screen(ws, "facets")
-        instructions = label_instructions_html(guidelines.page(ws, "labels"), labels=ws.settings.labels.names)
+        form = form_of(ws, PART, None)
         tasks = {
             Asked(paper_id, LABELS_SHOWN): facets_task(
                 pair_key(paper_id, LABELS_SHOWN), paper, progress=f"{number} of {len(papers)}"
@@ -97,10 +95,7 @@ class LabelsRound(Round):
         def spread(given: Mapping[Asked, str]) -> list[Outgoing]:
             whose = _spread(given, tasks, names)
             return [
-                Outgoing(
-                    *(PART, name, screen, instructions),
-                    {asked: tasks[asked] for asked, person in whose.items() if person == name},
-                )
+                Outgoing(form, name, {asked: tasks[asked] for asked, person in whose.items() if person == name})
                 for name in names
             ]
 
@@ -110,9 +105,7 @@ class LabelsRound(Round):
     def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """The latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
-        papers, _ = _material(ws, store)
-        queries, sent = _queries(store)
-        made_at = _made_at(store, papers)
+        on_record = _on_record(ws, store)
         given = [one for one in collected.found if SKIPPED not in one.flags]
         own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.flags)]
         notes = [*collected.notes]
@@ -123,12 +116,12 @@ class LabelsRound(Round):
             latest[one.asked] = one.payload
         corrections = []
         for asked, answer in sorted(latest.items()):
-            paper = papers[asked.query_id]
-            last = made_at.get(paper.paper_id)
+            paper = on_record.papers[asked.query_id]
+            last = on_record.corrected_at.get(paper.paper_id)
             if last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
                 notes.append(f"{paper.paper_id}: kept the correction on record, which is newer than {name}'s")
             else:
-                corrections.append(correction_of(ws, paper, answer, queries, sent))
+                corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not wishes.dry_run:
             taken = [one for one in corrections if one.paper.labels is not None]
             with store.begin() as session:
@@ -201,40 +194,39 @@ def _corrected(before: Sequence[str], answer: Payload, known: Sequence[str]) -> 
     return tuple(labels), tuple(sorted(without))
 
 
-def _material(ws: Workspace, store: Store) -> tuple[dict[str, Paper], list[str]]:
-    """The query papers with their labels, by id, and everybody."""
-    with store.read() as session:
-        ids = sorted({query.paper_id for query in read_queries(session)})
-        labels = labels_of(session, ids)
-        everyone = [person.assessor for person in people.read_assessors(session)]
-    check_labels(ws, labels)
-    found = papers_of(ws, ids)
-    return {paper_id: replace(found[paper_id], labels=labels[paper_id]) for paper_id in ids}, everyone
+class _OnRecord(NamedTuple):
+    """What is known of the query papers."""
+
+    papers: dict[str, Paper]
+    """With their labels, by id."""
+    queries: dict[str, list[Query]]
+    """Of each paper."""
+    sent: set[str]
+    """The papers of which some query was sent to be judged."""
+    corrected_at: dict[str, datetime]
+    """When the corrections on record were made, as far as that is known."""
+    everyone: list[str]
 
 
-def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
-    """The queries of each paper, and the papers of which some query was sent to be judged."""
+def _on_record(ws: Workspace, store: Store) -> _OnRecord:
+    queries: dict[str, list[Query]] = {}
     with store.read() as session:
-        queries: dict[str, list[Query]] = {}
         for query in read_queries(session):
             queries.setdefault(query.paper_id, []).append(query)
-        asked = {
-            asked.query_id
-            for project in projects.read_projects(session)
-            for asked in projects.read_tasks(session, project.project)
-        }
-    sent = {paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)}
-    return queries, sent
-
-
-def _made_at(store: Store, papers: Iterable[str]) -> dict[str, datetime]:
-    """When the corrections on record were made, as far as that is known."""
-    with store.read() as session:
-        return {
-            one.paper_id: datetime.fromisoformat(one.corrected_at)
-            for one in read_labels(session, papers)
-            if one.corrected_at is not None
-        }
+        ids = sorted(queries)
+        labels = labels_of(session, ids)
+        made = {one.paper_id: one.corrected_at for one in read_labels(session, ids)}
+        everyone = [person.assessor for person in people.read_assessors(session)]
+        asked = {asked.query_id for _, asked in projects.read_asked(session)}
+    check_labels(ws, labels)
+    found = papers_of(ws, ids)
+    return _OnRecord(
+        papers={paper_id: replace(found[paper_id], labels=labels[paper_id]) for paper_id in ids},
+        queries=queries,
+        sent={paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)},
+        corrected_at={paper_id: datetime.fromisoformat(at) for paper_id, at in made.items() if at is not None},
+        everyone=everyone,
+    )
 
 
 def _given(

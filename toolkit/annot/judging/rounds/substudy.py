@@ -12,7 +12,7 @@ from annot.base.names import check_name, counted
 from annot.base.records import Asked
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, substudy_of
@@ -20,7 +20,6 @@ from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
 from annot.store import trials
 from annot.store.database import Store
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 
@@ -60,8 +59,7 @@ class SubstudyRound(Round):
                 )
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-        instructions = instructions_of(ws, material, screen=part.screen)
-        return Prepared([Outgoing(part, assessor, guidelines.screen(ws, part.screen), instructions, tasks)])
+        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])
 
     def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""

@@ -12,7 +12,7 @@ from annot.base.errors import MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Asked, Judgement
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, instructions_of, material_of, tasks_of
+from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.trial_answers import (
@@ -32,7 +32,6 @@ from annot.store import people, trials
 from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
-from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 JUDGED, LOOKED_AT = PARTS[TRAIN], PARTS[FEEDBACK]
@@ -122,6 +121,7 @@ def _outgoing(
 ) -> list[Outgoing]:
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
     material = material_of(ws, store, set(golden))
+    forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
     judging: list[Outgoing] = []
     again: list[Outgoing] = []
     for name, sequence in sequences.items():
@@ -139,11 +139,9 @@ def _outgoing(
                 shown[asked] = feedback_task(
                     task, done[asked], gold=gold.grade, why=gold.why, scale_names=ws.settings.scale.names
                 )
-        before = instructions_of(ws, material, screen="judge")
-        judging.append(Outgoing(JUDGED, name, guidelines.screen(ws), before, sent, whole=tuple(tasks)))
+        judging.append(Outgoing(forms[0], name, sent, whole=tuple(tasks)))
         if shown:
-            before = instructions_of(ws, material, screen="feedback")
-            again.append(Outgoing(LOOKED_AT, name, guidelines.screen(ws, "feedback"), before, shown))
+            again.append(Outgoing(forms[1], name, shown))
     return [*judging, *again]
 
 

@@ -50,9 +50,9 @@ def assigned(assessor: str, pairs: Iterable[Pair], *, behind: int = 0) -> list[A
 
 
 def draw_gold(
-    queries: Iterable[Query], decisions: Iterable[Decision], standing: AbstractSet[Pair], *, per_facet: int, seed: int
+    queries: Iterable[Query], decisions: Iterable[Decision], current: AbstractSet[Pair], *, per_facet: int, seed: int
 ) -> tuple[Decision, ...]:
-    """Settled pairs for training, up to `per_facet` of each facet with those that stand already.
+    """Settled pairs for training, up to `per_facet` of each facet with the current ones.
 
     The grades come in turn; within a grade adjudicated and agreed pairs alternate as far as they go, and the queries
     are spread evenly. Pairs in dispute alone would be too hard to pass on, pairs agreed on alone too easy to learn
@@ -62,13 +62,13 @@ def draw_gold(
     settled = [one for one in decisions if one.query_id in known and one.doc_id != known[one.query_id].paper_id]
     drawn: list[Decision] = []
     for facet in sorted({query.facet for query in known.values()}):
-        stands = sum(known[query_id].facet == facet for query_id, _ in standing if query_id in known)
+        have = sum(known[query_id].facet == facet for query_id, _ in current if query_id in known)
         free = [
             one
             for one in sorted(settled, key=lambda one: one.pair)
-            if known[one.query_id].facet == facet and one.pair not in standing
+            if known[one.query_id].facet == facet and one.pair not in current
         ]
-        drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - stands)
+        drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
     return tuple(drawn)
 
 
@@ -94,13 +94,13 @@ def sequence_of(
     assessor: str,
     gold: Sequence[Pair],
     facet_of: Mapping[str, str],
-    standing: Sequence[Pair],
+    current: Sequence[Pair],
     *,
     facets: Sequence[str],
     seed: int,
 ) -> tuple[Pair, ...]:
-    """The gold pairs in this assessor's order: those that stand keep their places, new ones follow, facet by facet."""
-    new = set(gold) - set(standing)
+    """The gold pairs in this assessor's order: the current ones keep their places, new ones follow, facet by facet."""
+    new = set(gold) - set(current)
     added = (
         pair
         for facet in facets
@@ -108,7 +108,7 @@ def sequence_of(
             (pair for pair in new if facet_of[pair[0]] == facet), "training", assessor, facet, seed=seed
         )
     )
-    return (*standing, *added)
+    return (*current, *added)
 
 
 def batches_of(sequence: Iterable[Pair], facet_of: Mapping[str, str]) -> tuple[tuple[Pair, ...], ...]:
