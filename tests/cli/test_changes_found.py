@@ -135,7 +135,7 @@ def test_a_row_that_was_deleted_by_hand_is_found_for_ever(study: Study) -> None:
             line = JUDGEMENTS.lines(session)[0]
             JUDGEMENTS.withdraw(session, [(line.current, "a test")], recorded_at="2031-01-01T00:00:00Z")
         after = annot("check", "files", "--json", folder=folder).data["files"]["findings"]
-        assert [one for one in after if "behind" in one]
+        assert [one for one in after if "the row before it was changed or removed" in one]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -164,7 +164,7 @@ def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:
     judged(annot, study)
     ran = annot("release", study.parent / "release", "--ids-only")
     assert ran.exit_code == 1
-    assert ran.stderr.count("not in the corpus; `annot corpus add`") == 6
+    assert ran.stderr.count("not in the corpus; add it with `annot corpus add`") == 6
     assert "paper p3: not in the corpus" in ran.stderr
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--draft").exit_code == 0

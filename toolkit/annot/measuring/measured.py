@@ -20,13 +20,8 @@ from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
 from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
-from annot.measuring.diagnosis import matrices
-from annot.measuring.diagnosis.contrasts import POWER
-from annot.measuring.diagnosis.drift import drifts
-from annot.measuring.diagnosis.findings import diagnose
 from annot.measuring.diagnosis.matrices import Repeat
-from annot.measuring.diagnosis.overview import AskedAndGraded, Diagnosed, Looked
-from annot.measuring.diagnosis.pace import paces, streaks
+from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
@@ -151,27 +146,16 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         assignments=snapshot.assignments,
         by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
     )
-    level, fence = settings.agreement.level, settings.forecast.fence
-    return Looked(
-        diagnosed=Diagnosed(
-            scale=panel.scale,
-            level=level,
-            policy=settings.judging.missing,
-            missing=_asked(outcome, counting),
-            matrix=matrices.pairwise_matrix(panel, level=level),
-            against_final=matrices.against_final(panel, level=level),
-            severities=matrices.severities(panel, level=level),
-            diagnosis=diagnose(panel, level=level, seed=settings.seed),
-            self_consistency=matrices.self_consistency(
-                repeats_of(outcome), widest=panel.widest, level=level, papers=snapshot.papers
-            ),
-        ),
+    return look(
+        panel,
+        repeats_of(outcome),
+        papers=snapshot.papers,
+        policy=settings.judging.missing,
+        missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),
-        fence=fence,
-        power=POWER,
-        paces=paces(panel, fence=fence, level=level),
-        streaks=streaks(panel, seed=settings.seed),
-        drifts=drifts(panel, fence=fence),
+        fence=settings.forecast.fence,
+        level=settings.agreement.level,
+        seed=settings.seed,
     )
 
 

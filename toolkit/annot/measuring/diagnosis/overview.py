@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import matrices
-from annot.measuring.diagnosis.drift import Drift
-from annot.measuring.diagnosis.findings import Diagnosis
-from annot.measuring.diagnosis.pace import Pace, Streak
+from annot.measuring.diagnosis.contrasts import POWER
+from annot.measuring.diagnosis.drift import Drift, drifts
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose
+from annot.measuring.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.measuring.diagnosis.panel import Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +56,37 @@ class Looked:
     paces: tuple[Pace, ...]
     streaks: tuple[Streak, ...]
     drifts: tuple[Drift, ...]
+
+
+def look(
+    panel: Panel,
+    repeats: Iterable[matrices.Repeat],
+    *,
+    papers: Mapping[str, str],
+    policy: str,
+    missing: tuple[AskedAndGraded, ...],
+    order: str,
+    fence: float,
+    level: float,
+    seed: int,
+) -> Looked:
+    """Look at the panel and the repeats. papers: the paper of each query."""
+    return Looked(
+        diagnosed=Diagnosed(
+            scale=panel.scale,
+            level=level,
+            policy=policy,
+            missing=missing,
+            matrix=matrices.pairwise_matrix(panel, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
+            diagnosis=diagnose(panel, level=level, seed=seed),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
+        ),
+        order=order,
+        fence=fence,
+        power=POWER,
+        paces=paces(panel, fence=fence, level=level),
+        streaks=streaks(panel, seed=seed),
+        drifts=drifts(panel, fence=fence),
+    )
