@@ -132,7 +132,7 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     assert two
     assert not one & two
     assert set(made["scisearch-nll"]["features"].values()) == {"lsa"}
-    assert "trained on what it tests" in made["scisearch-leaky"]["demonstration"]
+    assert "trained on its test queries" in made["scisearch-leaky"]["demonstration"]
     # Measured beside the others and named for what it is; in no comparison, and on no page of best systems.
     annot_done("run", "lsa", folder=study)
     evaluated = annot_done("evaluate", "--json", folder=study).data
