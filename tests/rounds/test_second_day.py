@@ -195,3 +195,16 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
         after=lambda came, why: None,
     )
     assert len(judged.grades()) == 10
+
+
+def test_a_watch_counts_what_is_open_in_a_round_that_brought_nothing(judged: World) -> None:
+    judged.push("adjudication")
+    seen: dict[int, Seen] = {}
+    pull_all(judged, seen)
+    agreed = judged.pairs[2]
+    (given,) = judged.studio.annotations_on(judged.tasks("a1")[pair_key(*agreed)])
+    judged.studio.change(given["id"], result(2))
+    waiting = len(judged.tasks("j1", "adjudicate"))
+    pulled, refused = pull_all(judged, seen)
+    assert (refused, [(row.part, row.changed) for row in pulled.assessors]) == ((), [("judging", 1)])
+    assert pulled.open >= waiting == 2

@@ -158,8 +158,8 @@ def record_counting(
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
-    current = _stands(collected, older, lost if withdrawn else [])
-    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *current], lost)
+    remaining = _what_remains(collected, older, lost if withdrawn else [])
+    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *remaining], lost)
 
 
 def record_beside(
@@ -214,7 +214,7 @@ def sourced(record: R, reading: Reading, project: Project, *, source: str) -> So
     )
 
 
-def _stands(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable[str]:
+def _what_remains(collected: Collected, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     person = collected.project.assessor
     if collected.edited:
         edited = counted(collected.edited, "answer")
