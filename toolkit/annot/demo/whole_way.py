@@ -184,8 +184,8 @@ def _pools(ws: Workspace, *, tell: Tell, advance: Advance) -> None:
     )
     trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
     tell(
-        f"5/12 pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share "
-        f"at least {100 * min(trained):.0f}% of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+        f"5/12 pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share at "
+        f"least {100 * min(trained):.0f}% of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
     )
 
 
