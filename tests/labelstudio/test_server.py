@@ -8,8 +8,10 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -223,6 +225,21 @@ def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound(
         assert first == port != second
     with server.claimed_port(first, tmp_path / "other") as again:
         assert again == first
+
+
+def test_who_only_looks_for_a_port_takes_none_from_its_server(
+    tmp_path: Path, free_ports: FreePorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_ports.port()
+    monkeypatch.setattr(server, "FIRST_PORT", port)
+    monkeypatch.setattr(server, "PORTS_TRIED", 1)
+    with server.claimed_port(None, tmp_path):
+        (tmp_path / "port").write_text(f"{port}\n")
+    looks = ExitStack()
+    looks.enter_context(server.claimed_port(port, tmp_path / "other"))
+    threading.Timer(0.3, looks.close).start()
+    with server.claimed_port(None, tmp_path) as its:
+        assert its == port
 
 
 def test_a_server_that_is_down_keeps_its_port_as_long_as_there_is_another(

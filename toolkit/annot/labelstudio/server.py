@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -45,6 +46,8 @@ def free_bytes() -> int | None:
 HOST = "127.0.0.1"
 FIRST_PORT = 8090
 PORTS_TRIED = 50
+LOOK_SECONDS = 1.0
+"""How long a claim on our own port is waited for."""
 
 
 @contextmanager
@@ -59,14 +62,12 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
     candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
     for sparing in (True, False):
         for candidate in candidates:
-            if not is_free_port(candidate):
-                continue
             with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
-                try:
-                    fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
+                ours = candidate in (port, last)
+                # Another that looks for a port holds each claim for the moment that its look takes.
+                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if ours else 0):
                     continue
-                if sparing and candidate not in (port, last) and _is_of_another(claim, candidate, folder):
+                if not is_free_port(candidate) or (sparing and not ours and _is_of_another(claim, candidate, folder)):
                     continue
                 claim.truncate(0)
                 claim.write(str(folder))
@@ -97,6 +98,15 @@ def number_in(path: Path) -> int | None:
         return int(path.read_text(encoding="utf-8").split()[0])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def _claims(claim: TextIO) -> bool:
+    """Whether the claim is ours now, until the file is closed."""
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _is_of_another(claim: TextIO, port: int, folder: Path) -> bool:
