@@ -9,7 +9,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import Qrel
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
+from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.own_finds import Score
@@ -33,7 +33,7 @@ PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.jso
 def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
     """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
     with ws.reading() as session:
         pools = read_pools(session)
     if not pools:

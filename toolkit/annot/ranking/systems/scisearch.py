@@ -1,17 +1,15 @@
-"""SciSearch: a small network over the vectors of query and candidate, trained on the grades, in two protocols.
+"""SciSearch: a small network over the vectors of query and candidate, trained on the grades.
 
-Honest folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping, and for
+Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping, and for
 the ensemble the encoder of each facet) sees training queries only; a quarter of these, whole queries, tells when to
-stop.
-The paper's own: SMOTE over all pairs, then pairs, not queries, split 40/15/45, and every query tested with all its
-candidates, those that were trained on included. It is here as a demonstration of what that does to a figure.
+stop. The paper's own protocol splits pairs and not queries, and so tests on what it was trained on; it is not offered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +23,8 @@ from annot.ranking.systems.scisearch_network import Learning, Loss, Pairs, Score
 from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, RankedPools, System
 from annot.ranking.systems.weights import INSTALL
 
-Protocol = Literal["folds", "leaky", "untrained"]
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
-OWN_SHARES = (0.40, 0.15)
-"""What the paper's own protocol trains on and watches; the rest it tests."""
-DEMONSTRATION = "trained on its test queries, so its figures do not show how well it ranks"
 Documents = Mapping[str, Sequence[str]]
 """What is to be ranked for each query."""
 Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
@@ -39,11 +33,10 @@ Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
 
 @dataclass(frozen=True, slots=True)
 class SciSearchSystem(System):
-    """`protocol` says what it is trained and tested on."""
+    """What its network is trained by."""
 
     loss: Loss | None
     """None where nothing is trained."""
-    protocol: Protocol
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Train on the grades and rank every pool; the untrained one ranks without grades.
@@ -54,10 +47,10 @@ class SciSearchSystem(System):
         """
         features = [inputs.features(name) for name in inputs.settings.features]
         facts: dict[str, Any] = {**self.views, "features": [one.name for one in features]}
-        if len(features) > 1 and self.protocol != "folds":
-            raise InputError(f"{self.name}: {len(features)} features, expected one", hint="[systems] features")
         documents = {topic.query_id: topic.doc_ids for topic in inputs.topics}
         if self.loss is None:
+            if len(features) > 1:
+                raise InputError(f"{self.name}: {len(features)} features, expected one", hint="[systems] features")
             return RankedPools(untrained(features[0], documents), {**facts, "similarity": "cosine"})
         _prepare_libraries()
         grades = inputs.grades
@@ -70,9 +63,6 @@ class SciSearchSystem(System):
             )
         learning = Learning(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
-        if self.protocol == "leaky":
-            found = leaky(features[0], queries, judged, documents, learning)
-            return RankedPools(found, {**facts, "demonstration": DEMONSTRATION})
         folds, drawn = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
         found, chosen = honest(features, queries, judged, documents, learning, level=grades.level, folds=folds)
@@ -83,16 +73,15 @@ class SciSearchSystem(System):
         return [LSA] if LSA in settings.features else []
 
 
-def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
+def _system(name: str, loss: Loss | None, about: str = "") -> SciSearchSystem:
     needs = f"{'torch, grades, and ' if loss else ''}the features named in annot.toml"
-    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss, protocol)
+    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss)
 
 
 SYSTEMS = (
-    _system("scisearch-nll", "nll", "folds"),
-    _system("scisearch-kl", "kl", "folds"),
-    _system("scisearch-leaky", "kl", "leaky", ", demonstration: trained on what it tests"),
-    _system("scisearch-untrained", None, "untrained", ", its features without training"),
+    _system("scisearch-nll", "nll"),
+    _system("scisearch-kl", "kl"),
+    _system("scisearch-untrained", None, ", its features without training"),
 )
 
 
@@ -174,26 +163,6 @@ def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> l
     outside = [one for one in queries if one.query_id not in fold]
     own = [one for one in outside if one.facet == facet]
     return own if len(own) > 1 else outside
-
-
-def leaky(
-    features: Features, queries: Sequence[Query], qrels: Sequence[Qrel], documents: Documents, learning: Learning
-) -> dict[str, Ranking]:
-    """The paper's own protocol, a network for each facet. What it ranks it was trained on: no figure for a table."""
-    rankings: dict[str, Ranking] = {}
-    for facet in dict.fromkeys(query.facet for query in queries):
-        members = {query.query_id for query in queries if query.facet == facet}
-        judged = [qrel for qrel in qrels if qrel.query_id in members]
-        pairs = balanced(_pairs(features, judged), seed=learning.seed)
-        order = np.random.default_rng(learning.seed).permutation(len(pairs.grades))
-        first, second = (round(share * len(order)) for share in (OWN_SHARES[0], sum(OWN_SHARES)))
-        learned, watched = (
-            Pairs(pairs.queries[rows], pairs.candidates[rows], pairs.grades[rows])
-            for rows in (order[:first], order[first:second])
-        )
-        score = train(learned, watched, learning)
-        rankings |= _ranked(features, score, {query_id: documents[query_id] for query_id in sorted(members)})
-    return rankings
 
 
 def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
