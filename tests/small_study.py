@@ -135,6 +135,7 @@ def build(ws: Workspace, *, judged: int) -> None:
         without = shutil.ignore_patterns(SETTINGS_FILE)
         shutil.copytree(kept(recipe, "settled"), ws.root, ignore=without, dirs_exist_ok=True)
     else:
+        init(ws.root, name=None, dry_run=False)
         advance(recipe, ws.root, after="made", to="settled")
 
 
