@@ -43,6 +43,10 @@ class Columns(Generic[Row]):
     names: Sequence[Column[Row]]
     numbers: Sequence[Column[Row]] = ()
 
+    def of(self, rows: Iterable[Row], name: str = "") -> Table:
+        """The table of these rows. name: in CSV, beside other tables."""
+        return table(name, rows, self.names, self.numbers)
+
 
 def each(
     keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str

@@ -15,7 +15,7 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
-from annot.publishing.report.tables import Column, Row, each, table
+from annot.publishing.report.tables import Column, Columns, Row, each, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 from annot.publishing.report.words import sentence, sentences
 
@@ -220,23 +220,40 @@ def by_query(found: AgreementTable) -> Table:
     )
 
 
-def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
-    """What adjudication had to do, a row a facet; of the groups that are shown, or of these."""
+def shares(found: AgreementTable) -> Table:
+    """The shares of pairs adjudicated, as data beside those of `all_coefficients`: a row for each facet and share."""
+    columns = Columns[tuple[GroupAgreement, str, ShareSummary]](
+        [
+            Column("facet", lambda one: one[0].name),
+            Column("adjudication", lambda one: ""),
+            Column("coefficient", lambda one: one[1]),
+        ],
+        each(_STATISTICS, lambda one, statistic: _share(one[2], statistic)),
+    )
+    rows = [
+        (group, name, share)
+        for group in found.groups
+        for name, share in (("disputed_share", group.disputed), ("overruled_share", group.overruled))
+    ]
+    return columns.of(rows)
+
+
+def adjudicated(found: AgreementTable) -> Table:
+    """What adjudication had to do, a row a facet."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     return _table(
         "adjudicated",
         found,
-        _shown(found) if groups is None else groups,
+        _shown(found),
         [Column("Facet", lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
-            Column("Share disputed", lambda group: _share(group.disputed), "disputed_share pooled"),
-            Column("", lambda group: _share(group.disputed, "mean"), "disputed_share mean"),
+            Column("Share disputed", lambda group: _share(group.disputed)),
             Column("Pairs graded twice", lambda group: group.n_pairs),
             Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
-            Column("Share overruled", lambda group: _share(group.overruled), "overruled_share pooled"),
-            Column("Mean over queries", lambda group: _share(group.overruled, "mean"), "overruled_share mean"),
+            Column("Share overruled", lambda group: _share(group.overruled)),
+            Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
             Column("Queries", lambda group: group.overruled.n_queries),
         ],
         caption="agreement.adjudicated",
@@ -327,7 +344,11 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
     return found.groups if len(found.groups) > 2 else found.groups[-1:]
 
 
-def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
+_Statistic = Literal["pooled", "mean"]
+_STATISTICS: tuple[_Statistic, ...] = ("pooled", "mean")
+
+
+def _share(summary: ShareSummary, statistic: _Statistic = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
     found = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
