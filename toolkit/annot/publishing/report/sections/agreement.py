@@ -14,7 +14,6 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, 
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
 from annot.publishing.report.tables import Column, Columns, Row, each, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 from annot.publishing.report.words import sentence, sentences
@@ -92,29 +91,38 @@ def differences(study: Study) -> Iterator[Table]:
 
 
 def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
-    """The tables of one scale: the headline coefficients, or all; and why a figure is missing."""
+    """The tables of one scale: the headline coefficients, or all."""
     if found.binarised_at is None or not every:
         yield headline(found)
     if every:
         yield all_coefficients(found)
-    names, statistics = (tuple(found.titles), STATISTICS) if every else (found.headline, ("median",))
-    why = reasons(found, names=names, statistics=statistics)
-    if why:
-        yield _table(
-            "reasons",
-            found,
-            why,
-            [
-                Column("Case", lambda one: one.about),
-                Column("Adjudication", lambda one: one.stage),
-                Column("Figures", lambda one: one.figures),
-                Column("Queries or facets", lambda one: one.places),
-                Column("Reason", lambda one: one.why),
-            ],
-            caption="agreement.reasons",
-            options=" --all" if every else "",
-            every=every,
-        )
+
+
+def _with_care(found: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+    """Which coefficients of which queries say less than they seem to, and why."""
+    told: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for query in found.queries:
+        for caveats in (query.caveats_before, query.caveats_after):
+            for name in names:
+                for caveat in caveats.get(name, ()):
+                    figures, queries = told.setdefault(caveat, ({}, {}))
+                    figures[found.titles[name]] = queries[query.query_id] = None
+    return sentences("agreement.with_care", told=told)
+
+
+class Summarised(NamedTuple):
+    """The coefficients of a group at one stage of adjudication, by name."""
+
+    group: GroupAgreement
+    stage: str
+    of: Mapping[str, Summary]
+
+
+def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[Summarised]:
+    """The summaries of each group, before and after."""
+    for group in groups:
+        yield Summarised(group, "before", group.before)
+        yield Summarised(group, "after", group.after)
 
 
 def glance(found: AgreementTable) -> Table:
@@ -152,6 +160,7 @@ def headline(found: AgreementTable) -> Table:
             *each(found.headline, lambda one, name: _figure(name, one.of, group=one.group), found.titles.__getitem__),
         ],
         caption="agreement.headline",
+        notes=_with_care(found, found.headline),
     )
 
 
@@ -181,6 +190,7 @@ def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | N
         ],
         caption="agreement.every",
         options=" --all",
+        notes=_with_care(found, found.titles),
     )
 
 
@@ -309,7 +319,6 @@ def _table(
     caption: str,
     options: str = "",
     notes: tuple[str, ...] = (),
-    every: bool = False,
 ) -> Table:
     """A table of one scale; one that is split in two has names and commands of its own."""
     at = found.binarised_at
@@ -321,9 +330,7 @@ def _table(
         caption=caption,
         command=f"annot agreement{options}" + ("" if at is None else f" --binarised-at {at}"),
         notes=notes,
-        explained=True,
         table=found,
-        every=every,
     )
 
 
