@@ -1,19 +1,19 @@
 """SciSearch: a small network over the vectors of query and candidate, trained on the grades.
 
-Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping, and for
-the ensemble the encoder of each facet) sees training queries only; a quarter of these, whole queries, tells when to
-stop. The paper's own protocol splits pairs and not queries, and so tests on what it was trained on; it is not offered.
+Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping) sees training
+queries only; a quarter of these, whole queries, tells when to stop. The paper's own protocol splits pairs and not
+queries, and so tests on what it was trained on; it is not offered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import MissingInput
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Array, Matrix
@@ -27,8 +27,6 @@ WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
 Documents = Mapping[str, Sequence[str]]
 """What is to be ranked for each query."""
-Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
-"""How good rankings are, by grades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +43,11 @@ class SciSearchSystem(System):
         ranked. Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is learned
         from.
         """
-        features = [inputs.features(name) for name in inputs.settings.features]
-        facts: dict[str, Any] = {**self.views, "features": [one.name for one in features]}
+        features = inputs.features(inputs.settings.features)
+        facts: dict[str, Any] = {**self.views, "features": features.name}
         documents = {topic.query_id: topic.doc_ids for topic in inputs.topics}
         if self.loss is None:
-            if len(features) > 1:
-                raise InputError(f"{self.name}: {len(features)} features, expected one", hint="[systems] features")
-            return RankedPools(untrained(features[0], documents), {**facts, "similarity": "cosine"})
+            return RankedPools(untrained(features, documents), {**facts, "similarity": "cosine"})
         _prepare_libraries()
         grades = inputs.grades
         queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in inputs.topics]
@@ -65,12 +61,12 @@ class SciSearchSystem(System):
         facts |= {"loss": self.loss, "seed": grades.seed}
         folds, drawn = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        found, chosen = honest(features, queries, judged, documents, learning, level=grades.level, folds=folds)
-        return RankedPools(found, {**facts, "features": chosen, "folds": folds, "drawn": drawn})
+        found = honest(features, queries, judged, documents, learning, folds=folds)
+        return RankedPools(found, {**facts, "folds": folds, "drawn": drawn})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """What its features need."""
-        return [LSA] if LSA in settings.features else []
+        return [LSA] if settings.features == LSA else []
 
 
 def _system(name: str, loss: Loss | None, about: str = "") -> SciSearchSystem:
@@ -114,22 +110,16 @@ def _in_both_sides(
 
 
 def honest(
-    features: Sequence[Features],
+    features: Features,
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
     learning: Learning,
     *,
-    level: Level,
     folds: Sequence[Sequence[str]],
-) -> tuple[dict[str, Ranking], dict[str, str]]:
-    """Rank each fold by a network that was trained on the others, one for each facet.
-
-    features: of several the one is chosen that ranks the watched training queries best by `level`. folds: query ids.
-    Returns the rankings and, for each fold and facet, the chosen features.
-    """
+) -> dict[str, Ranking]:
+    """Rank each fold by a network that was trained on the others, one for each facet. folds: query ids."""
     rankings: dict[str, Ranking] = {}
-    chosen: dict[str, str] = {}
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
             learned = [one.query_id for one in learned_from(queries, fold, facet)]
@@ -137,18 +127,10 @@ def honest(
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
             seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
             watching = [qrel for qrel in qrels if qrel.query_id in watched]
-            best: tuple[float, Features, Score] | None = None
-            for one in features:
-                pairs = balanced(_pairs(one, seen), seed=learning.seed)
-                score = train(pairs, _pairs(one, watching), learning)
-                documents_watched = grouped((qrel.query_id, qrel.doc_id) for qrel in watching)
-                reached = level(_ranked(one, score, documents_watched), watching) if len(features) > 1 else 0.0
-                if best is None or reached > best[0]:
-                    best = reached, one, score
-            assert best is not None, "there are features"
-            chosen[f"fold{number} {facet}"] = best[1].name
-            rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
-    return rankings, chosen
+            pairs = balanced(_pairs(features, seen), seed=learning.seed)
+            score = train(pairs, _pairs(features, watching), learning)
+            rankings |= _ranked(features, score, {one.query_id: documents[one.query_id] for one in tested})
+    return rankings
 
 
 def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
