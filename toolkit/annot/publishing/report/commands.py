@@ -14,7 +14,7 @@ from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, Pool, PoolEntry
-    from annot.corpus.facets.training import ConfidentScore, LabelScore
+    from annot.corpus.facets.training import LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import PlannedTogether
@@ -110,14 +110,6 @@ SCORES: Columns[tuple[str, LabelScore]] = Columns(
         Column("recall", lambda one: _digits(one[1].recall, ".3f")),
         Column("F1", lambda one: _digits(one[1].f1, ".3f")),
         Column("n", lambda one: one[1].support),
-    ],
-)
-CONFIDENT: Columns[ConfidentScore] = Columns(
-    [Column("confidence at least", lambda one: f"{one.least:.1f}")],
-    [
-        Column("sentences", lambda one: one.sentences),
-        Column("accuracy", lambda one: _digits(one.accuracy, ".3f")),
-        Column("accuracy by facet", lambda one: _digits(one.of_facets, ".3f")),
     ],
 )
 
