@@ -119,7 +119,9 @@ def test_an_id_of_letters_is_found_as_a_whole_word() -> None:
     assert lines_with(Secret("studio id", "Ab7"), "ab7\nab78\n(AB7)") == [1, 3]
 
 
-@pytest.mark.parametrize("written", ["https://studio.example:8080/", "studio.example:8080", "HTTP://Studio.example:8080/x"])
+@pytest.mark.parametrize(
+    "written", ["https://studio.example:8080/", "studio.example:8080", "HTTP://Studio.example:8080/x"]
+)
 def test_a_server_is_found_with_and_without_its_scheme(written: str) -> None:
     assert lines_with(Secret("studio address", "https://studio.example:8080/"), f"at {written}") == [1]
 

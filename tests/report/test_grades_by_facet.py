@@ -28,14 +28,18 @@ GIVEN = (
 
 
 def pool(paper_id: str, methods: dict[str, str]) -> Pool:
-    entries = tuple(PoolEntry(doc_id, Draw(method, None, None, at)) for at, (doc_id, method) in enumerate(methods.items()))
+    entries = tuple(
+        PoolEntry(doc_id, Draw(method, None, None, at)) for at, (doc_id, method) in enumerate(methods.items())
+    )
     return Pool(paper_id, "blocks", 2, 10, 1, (CITED, "bm25"), (), (), 0, entries)
 
 
 def study(final: dict[tuple[str, str], int], given: tuple[tuple[str, str, str, int | None], ...] = GIVEN) -> Any:
     flagged = Judgement("p1-aim", "d3", "a1", 2, flags=("by another account",))
     scale = SimpleNamespace(grades=(0, 1, 2, 3), names=("no", "bit", "much", "same"))
-    queries = [Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in (("p1", "aim"), ("p1", "way"), ("p2", "aim"))]
+    queries = [
+        Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in (("p1", "aim"), ("p1", "way"), ("p2", "aim"))
+    ]
     return SimpleNamespace(
         settings=SimpleNamespace(scale=scale, facets={"aim": (), "way": (), "end": ()}),
         queries=queries,
@@ -156,7 +160,10 @@ def test_two_facets_of_a_paper_share_their_candidates() -> None:
 def test_papers_that_the_query_paper_cites_are_those_of_its_own_pool() -> None:
     # p1 cites d1 and p2 cites d4: grades 0 and 0 for aim, 2 for way.
     cited = data(named(chapters(FINAL)["final-grades"])["cited"])
-    assert cited == [{**shares("aim", 2, [2, 0, 0, 0]), "0_or_1": 1.0}, {**shares("way", 1, [0, 0, 1, 0]), "0_or_1": 0.0}]
+    assert cited == [
+        {**shares("aim", 2, [2, 0, 0, 0]), "0_or_1": 1.0},
+        {**shares("way", 1, [0, 0, 1, 0]), "0_or_1": 0.0},
+    ]
     assert "cited" not in named(chapters({("p1-aim", "d2"): 1})["final-grades"])
 
 
