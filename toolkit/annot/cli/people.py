@@ -57,7 +57,7 @@ def assessor_list(
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
         text = rendered("silent", found=found, silent=step.SILENT, days=silent)
         return Output(found, text, tables=[step.SILENT.of(found)])
-    return listing(step.PEOPLE, step.listing(ws))
+    return listing(step.PEOPLE, step.listing(ws), empty="no people yet; add one with `annot assessor add`")
 
 
 @command("assessor change", server=True)
