@@ -112,14 +112,6 @@ def test_a_server_behind_https_that_takes_no_form_is_found(studio: Studio) -> No
     assert finding.mend == f"start it with CSRF_TRUSTED_ORIGINS={address}"
 
 
-@pytest.mark.parametrize(
-    ("release", "known"),
-    [("1.8.1", 5), ("1.8.2", 4), ("1.10.1", 3), ("1.18.0", 0), ("1.23.2", 0), ("1.9.2.post0", 3), ("unknown", 0)],
-)
-def test_the_advisories_that_hold_for_a_release(release: str, known: int) -> None:
-    assert len(exposure.advisories(release)) == known
-
-
 def test_what_others_can_read_is_found_with_the_command_that_mends_it(study: Study) -> None:
     folder = study("planned")
     (folder / ".annot" / "studio").mkdir(parents=True, exist_ok=True)

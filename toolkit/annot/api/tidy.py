@@ -296,7 +296,6 @@ OF_JSON: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement --by assessor": figures,
     "assessor list": people,
     "answers list": records,
-    "assessor list --silent": records,
     "comments": records,
     "evaluate --against": lambda data: records(data["figures"]),
     "forecast": lambda data: figures({"study": [data["forecast"]], "assessors": data["forecast"]["assessors"]}),

@@ -153,8 +153,6 @@ def _server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
 
 
 def _release(release: str) -> Iterator[Problem]:
-    for what, where in exposure.advisories(release):
-        yield Problem(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
     if exposure.is_older(release, installing.VERSION):
         yield Problem(
             f"Label Studio {release} is older than {installing.VERSION}, the version that the screens were made for",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
@@ -59,8 +57,6 @@ class Collected(NamedTuple):
     edited: int
     """Answers that somebody else changed; the person's own answer stands."""
     notes: tuple[str, ...]
-    again: int = 0
-    """Answers that count on record and are gone, and whose person has given another one since."""
 
     @property
     def not_counting(self) -> int:
@@ -143,7 +139,7 @@ def collect(
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
         collected = _collected(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
-        yield with_set_back(store, collected)
+        yield collected
         if there is not None and there.opens_instructions and collected.found and keep:
             # From now on F5 leads straight on to the next open task.
             gateway.open_instructions(there.project_id, False)
@@ -210,9 +206,9 @@ def _collected(
             task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
         found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
-    gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
+    gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
+    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
 
 
 def _compare(
@@ -220,15 +216,14 @@ def _compare(
     lines: Mapping[tuple[Asked, str], Line[Any]],
     by_asked: Mapping[Asked, PulledTask],
     why_all: str | None,
-) -> tuple[list[Missing], list[Missing], int, int]:
-    """The annotations on record that were not found, and the answers that are lost; how many of them were given again,
-    and how many others have edited."""
+) -> tuple[list[Missing], list[Missing], int]:
+    """The annotations on record that were not found, the answers that are lost, and how many others have edited."""
     readings = {(one.asked, one.annotation): one for one in found}
     later: dict[Asked, str] = {}
     for one in found:
         if not one.flags:
             later[one.asked] = one.changed_at or ""
-    gone, lost, again, edited = [], [], 0, 0
+    gone, lost, edited = [], [], 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
         current = line.current
@@ -248,8 +243,7 @@ def _compare(
         answered_again = later.get(asked, "") > (line.current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
-        again += line.counts and answered_again and not line.why.startswith(GONE)
-    return gone, lost, again, edited
+    return gone, lost, edited
 
 
 def _known_as_gone(line: Line[Any]) -> bool:
@@ -279,40 +273,3 @@ def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone:
         yield f"{person}: {counted(gone, 'task')} missing from the server; {push} sends those without an answer again"
     if strangers > 0:
         yield f"{person}: ignored {counted(strangers, 'task')} from outside this study"
-
-
-def with_set_back(store: Store, collected: Collected) -> Collected:
-    """What was collected, and where answers were given again on a server that was set back, a note that says so.
-
-    What is gone went with the state of the server then, and was deleted by nobody.
-    """
-    if not (collected.again and _gave_numbers_again(store, collected.project, collected.found)):
-        return collected
-    gone = tuple(
-        missing._replace(why=FORGOTTEN) if missing.why == ANNOTATION_GONE else missing for missing in collected.gone
-    )
-    told = (
-        f"{collected.project.assessor}: the server was set back to an earlier state; "
-        f"{counted(collected.again, 'answer')} given again since. The later ones count, and both stay on record"
-    )
-    return collected._replace(gone=gone, notes=(*collected.notes, told))
-
-
-def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]) -> bool:
-    """Whether a new annotation has a number no higher than one on record has that was made before it.
-
-    A server counts on for ever, whatever is deleted; only one that was set back counts some numbers twice.
-    """
-    with store.read() as session:
-        lines = ANSWERS[project.round].lines(session, server=project.server)
-    known = sorted(
-        (line.record.judged_at, int(line.current.annotation))
-        for line in lines
-        if line.record.judged_at is not None and line.current.annotation.isdecimal()
-    )
-    moments = [moment for moment, _ in known]
-    highest = list(accumulate((number for _, number in known), max))
-    new = {(one.created_at or "", int(one.annotation)) for one in found if one.annotation.isdecimal()}
-    return any(
-        number <= highest[before - 1] for moment, number in new - set(known) if (before := bisect_left(moments, moment))
-    )
