@@ -63,16 +63,11 @@ def test_an_old_and_open_server_with_another_clock_is_found(study: Study, monkey
     monkeypatch.setattr(Gateway, "version", lambda self: "1.8.1")
     folder = study("planned")
     found = findings(folder)
-    for words in (
-        *("GHSA-f475-x83m-rx5m", "GHSA-8jhr-wpcm-hh4h", "older than", "anyone can sign up"),
-        *("behind this machine's", "forge sessions"),
-    ):
+    for words in ("older than", "anyone can sign up", "behind this machine's"):
         assert [what for what in found if words in what], words
     (behind,) = (int(told[1]) for what in found if (told := re.search(r"its clock is (\d+) s behind", what)))
     assert 86_400 <= behind < 86_400 + GUARD
-    assert len(found) == len(exposure.ADVISORIES) + 3
-    monkeypatch.setattr(Gateway, "version", lambda self: "1.17.0")
-    assert sum("GHSA" in what for what in findings(folder)) == 1
+    assert len(found) == 3
 
 
 def test_sign_up_and_clock_are_read_from_the_page_for_logging_in() -> None:

@@ -15,7 +15,6 @@ from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.stage import Stage
 from annot.store import adjudications, people, projects, runs
-from annot.store.database import open_store
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
@@ -99,7 +98,7 @@ class PlanCheck:
 
 def check(ws: Workspace) -> PlanCheck:
     """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")

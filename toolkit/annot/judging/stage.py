@@ -11,7 +11,6 @@ from annot.base.records import Asked, Assignment, Judgement, Source
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
-from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
@@ -35,7 +34,7 @@ PRODUCTS = {
 
 def next_of(ws: Workspace) -> Next:
     """What is next in the study."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         return next_step(Stage(session, ws).facts())
 
 

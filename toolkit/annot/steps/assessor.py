@@ -161,9 +161,9 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
     local = studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
-    with Gateway(address, token) as gateway, ws.store() as store:
+    with Gateway(address, token) as gateway:
         gateway.whoami()
-        refuse_shared(store, gateway, pseudonym, {})
+        refuse_shared(ws, gateway, pseudonym, {})
     keep_address(ws, pseudonym, url=address, token=token)
     notes = _note_on_account(ws, everyone[pseudonym])
     return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)

@@ -108,7 +108,8 @@ def _client(packages: dict[str, str]) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        ws.store().close()
+        with ws.store():
+            pass
     except AnnotError as error:
         yield Problem(error.message, error.hint or "restore a backup with `annot restore`")
     for left in sorted(ws.root.glob(f"{ASIDE}*")):

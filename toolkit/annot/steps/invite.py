@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import Asked, Assessor, Judgement
+from annot.base.records import Asked, Assessor, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging.exchange.rounds import PARTS
@@ -286,10 +286,7 @@ def _imported(snapshot: Snapshot) -> set[str]:
 def _judging(session: Session, snapshot: Snapshot, person: Assessor, everyone: list[Assessor]) -> Workload | None:
     """The pairs that are this person's; before the plan an even share of those in the pools."""
     name, settings = person.assessor, snapshot.ws.settings
-    by_assessor: dict[str, list[Judgement]] = {}
-    for answer in snapshot.outcome.everything:
-        if answer.counts:
-            by_assessor.setdefault(answer.assessor, []).append(answer)
+    by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=settings.forecast.fence, papers=snapshot.papers)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
     own = {one.asked for one in snapshot.assignments if one.assessor == name}

@@ -11,7 +11,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.names import counted
-from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
+from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_sourced
 from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
@@ -173,9 +173,7 @@ def _since_returned(
     settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
     """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
-    times: dict[Pair, list[datetime]] = {}
-    for one in returned:
-        times.setdefault(one.pair, []).append(datetime.fromisoformat(one.returned_at))
+    times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
     for ruling in settled:
@@ -203,10 +201,7 @@ def _current(
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
     """The assessors of each planned pair. A repeat alone makes nobody one: the pair itself was handed on."""
-    found: dict[Pair, set[str]] = {}
-    for assignment in plan:
-        if assignment.occasion == 1:
-            found.setdefault(assignment.pair, set()).add(assignment.assessor)
+    found = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 

@@ -19,7 +19,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
-from annot.store.database import Store
 from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
@@ -82,7 +81,6 @@ class Seen(NamedTuple):
 
 def collect(
     ws: Workspace,
-    store: Store,
     gateway: Gateway,
     round: Round,
     *,
@@ -97,7 +95,7 @@ def collect(
     keep: what is collected is recorded, and not only looked at.
     """
     server = gateway.identity()
-    with store.read() as session:
+    with ws.reading() as session:
         every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
@@ -114,7 +112,7 @@ def collect(
     more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
         # Before the server is asked: what another pull records meanwhile is not missed here.
-        lines = lines_of(store, project)
+        lines = lines_of(ws, project)
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
         # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
@@ -163,7 +161,7 @@ def _seen(before: Seen | None, pulled: Sequence[PulledTask]) -> Seen:
     return Seen(before.tasks if before else len(pulled), since, late)
 
 
-def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
+def lines_of(ws: Workspace, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
     """What is on record of this person on this server, by what was asked and the annotation's id.
 
     Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
@@ -171,7 +169,7 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     if project.round not in ANSWERS:
         return {}
     revisions = ANSWERS[project.round]
-    with store.read() as session:
+    with ws.reading() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
     return {(line.record.asked, line.current.annotation): line for line in lines}
 

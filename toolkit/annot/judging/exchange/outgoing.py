@@ -21,7 +21,6 @@ from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
 from annot.store import people, pools, projects, trials
-from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
@@ -81,13 +80,13 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
     )
 
 
-def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) -> None:
+def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     by_part: defaultdict[RoundPart, list[Outgoing]] = defaultdict(list)
     for outgoing in everything:
         by_part[outgoing.part].append(outgoing)
     for part, several in by_part.items():
-        with store.read() as session:
+        with ws.reading() as session:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
@@ -173,10 +172,10 @@ class TaskMaterial:
     guidelines: Mapping[str, guidelines.Guidelines]
 
 
-def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> TaskMaterial:
+def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
     """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus,
     and InputError for labels that are not those of the study."""
-    with store.read() as session:
+    with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
         found = papers_of(ws, ids)

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 from numpy.random import Generator
 
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assignment, Decision, Query
+from annot.base.records import Asked, Assignment, Decision, Query, grouped
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined
 from annot.formats.json_lines import json_lines
@@ -36,9 +36,7 @@ def shuffled(items: Sequence[T], rng: Generator) -> list[T]:
 
 def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, ...]:
     """The pairs with those of a query together; queries and candidates are in an order that seed and `key` draw."""
-    by_query: dict[str, list[Pair]] = {}
-    for pair in sorted(pairs):
-        by_query.setdefault(pair[0], []).append(pair)
+    by_query = grouped((pair[0], pair) for pair in sorted(pairs))
     queries = shuffled(list(by_query), generator(seed, "sequence", *key))
     return tuple(pair for name in queries for pair in shuffled(by_query[name], generator(seed, "sequence", *key, name)))
 
@@ -143,10 +141,8 @@ def draw_hidden(
     Pairs of their own queries come first, where they are noticed least; then blocks of other queries. In each query the
     grades come in turn.
     """
-    free: dict[str, list[Decision]] = {}
-    for one in sorted(decisions, key=lambda one: one.pair):
-        if one.pair not in taken:
-            free.setdefault(one.query_id, []).append(one)
+    ordered = sorted(decisions, key=lambda one: one.pair)
+    free = grouped((one.query_id, one) for one in ordered if one.pair not in taken)
     rng = generator(seed, "hidden-gold", assessor)
     order = shuffled(sorted(free), rng)
     drawn: list[Pair] = []
@@ -167,10 +163,8 @@ def with_hidden(
     if not hidden:
         return list(sequence)
     blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
-    by_query: dict[str, list[Asked]] = {}
-    for pair in query_by_query(hidden, "hidden-gold", assessor, seed=seed):
-        by_query.setdefault(pair[0], []).append(Asked(*pair))
-    for query_id, extra in by_query.items():
+    mixed = query_by_query(hidden, "hidden-gold", assessor, seed=seed)
+    for query_id, extra in grouped((pair[0], Asked(*pair)) for pair in mixed).items():
         rng = generator(seed, "hidden-gold-place", assessor, query_id)
         home = next((block for block in blocks if block[0].query_id == query_id), None)
         if home is None:
