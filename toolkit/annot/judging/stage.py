@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Assignment, Judgement, Source
+from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
@@ -195,10 +195,7 @@ class Stage:
     def _settling(self) -> dict[str, Any]:
         """What of the disputes has to be sent, and who has what to settle."""
         noted = self._tasks("adjudicate")
-        holders: dict[Asked, list[str]] = {}
-        for name in sorted(self.adjudicators & noted.keys()):
-            for asked in noted[name]:
-                holders.setdefault(asked, []).append(name)
+        holders = grouped((asked, name) for name in sorted(self.adjudicators & noted.keys()) for asked in noted[name])
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
@@ -286,7 +283,4 @@ class Stage:
 
 def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
     """The pairs of each person."""
-    found: dict[str, set[Pair]] = {}
-    for one in records:
-        found.setdefault(one.assessor, set()).add(one.pair)
-    return found
+    return {name: set(own) for name, own in grouped((one.assessor, one.pair) for one in records).items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -239,11 +238,11 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.current)
     }
-    given: defaultdict[tuple[str, str, str], list[Sourced[Any]]] = defaultdict(list)
-    for answer in JUDGEMENTS.answers(session):
-        record = answer.record
-        if answer.ruling != RESTORED and record.occasion == 1 and record.pair in decided:
-            given[(*record.pair, record.assessor)].append(answer)
+    given = grouped(
+        ((*answer.record.pair, answer.record.assessor), answer)
+        for answer in JUDGEMENTS.answers(session)
+        if answer.ruling != RESTORED and answer.record.occasion == 1 and answer.record.pair in decided
+    )
     found = []
     for (query_id, doc_id, assessor), answers in sorted(given.items()):
         at = decided[query_id, doc_id]

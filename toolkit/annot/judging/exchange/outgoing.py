@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError, LeakError
-from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
+from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
@@ -82,10 +82,7 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
 
 def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    by_part: defaultdict[RoundPart, list[Outgoing]] = defaultdict(list)
-    for outgoing in everything:
-        by_part[outgoing.part].append(outgoing)
-    for part, several in by_part.items():
+    for part, several in grouped((outgoing.part, outgoing) for outgoing in everything).items():
         with ws.reading() as session:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
@@ -97,12 +94,8 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
             order = outgoing.whole or tuple(outgoing.tasks)
             new = [asked for asked in order if part.stored != "judge" or (outgoing.assessor, asked) not in sent]
-            groups = defaultdict(list)
-            for asked in new:
-                if asked.occasion == 1 and asked.pair in told:
-                    group, value = told[asked.pair]
-                    groups[group].append(value)
-            if follows(groups.values()):
+            values = grouped(told[asked.pair] for asked in new if asked.occasion == 1 and asked.pair in told)
+            if follows(values.values()):
                 raise LeakError(
                     f"the order of the tasks of {outgoing.assessor} reveals {what}; nothing was sent",
                     hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
