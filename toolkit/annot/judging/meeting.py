@@ -156,13 +156,13 @@ def _last(answers: Iterable[Judgement]) -> datetime | None:
 
 def _asked_again(snapshot: Snapshot) -> set[Pair]:
     """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
-    answered = {(answer.asked, answer.assessor) for answer in snapshot.outcome.everything if answer.counts}
+    answered = snapshot.outcome.answered
     repeats = {
         assigned.pair
         for assigned in snapshot.assignments
-        if assigned.occasion > 1 and (assigned.asked, assigned.assessor) not in answered
+        if assigned.occasion > 1 and (assigned.assessor, assigned.asked) not in answered
     }
-    return repeats | {back.pair for back in snapshot.outcome.returned if (back.asked, back.assessor) not in answered}
+    return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
 
 
 def _differing(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:

@@ -53,14 +53,14 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
-        self.answered = {(one.assessor, one.asked) for one in self.outcome.everything if one.counts}
+        self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.guidelines_changed = tuple(changed(ws, ws.settings.facets, read_guidelines(session)))
         """Facets whose guidelines have changed since they were sent."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
-        gone = self._imported() if imported else set()
+        gone = self.outcome.people - {one.assessor for one in self.projects} if imported else set()
         present = [one for one in self.everyone if one.left_on is None and one.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
@@ -118,12 +118,6 @@ class Stage:
         # What follows from the grades is looked at once there are all.
         waiting = (found.to_judge, found.missing, found.vacant, found.open)
         return found if not found.judged or any(waiting) else found._replace(**self._products())
-
-    def _imported(self) -> set[str]:
-        """Who has answers and never had a project here."""
-        answered = {one.assessor for one in self.outcome.everything}
-        answered |= {one.adjudicator for one in self.outcome.adjudications.values()}
-        return answered - {one.assessor for one in self.projects}
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)

@@ -244,7 +244,8 @@ class Addressee(NamedTuple):
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     """Everyone who has not left, once for each role that they have, without those whose answers were imported."""
     snapshot = snapshot_of(session, ws)
-    imported = _imported(snapshot)
+    imported = snapshot.outcome.people if snapshot.judged_elsewhere else set()
+    imported -= {project.assessor for project in snapshot.projects}
     everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
     there = {(one.assessor, one.round): one for one in snapshot.projects if one.remote_id is not None}
@@ -262,15 +263,6 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             work = project and _settling(session, snapshot, project)
             told.append(Addressee(person, "adjudicate", work, project, 0, None))
     return told
-
-
-def _imported(snapshot: Snapshot) -> set[str]:
-    """Who never had a project here, and has answers."""
-    if not snapshot.judged_elsewhere:
-        return set()
-    answered = {answer.assessor for answer in snapshot.outcome.everything}
-    answered |= {settled.adjudicator for settled in snapshot.outcome.adjudications.values()}
-    return answered - {project.assessor for project in snapshot.projects}
 
 
 def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:

@@ -67,6 +67,16 @@ class Outcome:
         return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
 
     @property
+    def answered(self) -> set[tuple[str, Asked]]:
+        """(assessor, what was asked) of every answer that counts, planned or not."""
+        return {(one.assessor, one.asked) for one in self.everything if one.counts}
+
+    @property
+    def people(self) -> set[str]:
+        """Everyone who has an answer on record."""
+        return {one.assessor for one in self.everything} | {one.adjudicator for one in self.adjudications.values()}
+
+    @property
     def qrels(self) -> tuple[Qrel, ...]:
         """The final grades, by pair; a pair without one is not among them."""
         return tuple(Qrel(decision.query_id, decision.doc_id, decision.grade) for decision in self.decisions)

@@ -157,8 +157,8 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
 
 def _open(session: Session, outcome: Outcome) -> int:
     """Planned judgements without an answer, and pairs that were returned and wait."""
-    answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
-    left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
+    answered = outcome.answered
+    left = sum((one.assessor, one.asked) not in answered for one in people.read_assignments(session))
     return left + len(outcome.waiting)
 
 
