@@ -1,10 +1,14 @@
 """Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM ...]`.
 
+`--record FILE` first: it runs the unit tests once under `coverage` (`pip install coverage`) and keeps which test runs
+which line, and in how many seconds; a quarter of an hour. With `--by FILE` a fault then meets first the tests that run
+its line, the quickest first. Without it the tests whose imports lead to the module come, nearest first.
+
 Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
 package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports
-reach the changed module run, nearest first, without a real server, browser or PostgreSQL. A fault is found if one of
-them fails within the limit; a test that hangs has found nothing unless its own limit ends it. Prints a line a fault
-and, at the end, those that nobody found.
+reach the changed module run, without a real server, browser or PostgreSQL. A fault is found if one of them fails
+within the limit; a test that hangs has found nothing unless its own limit ends it. Prints a line for each fault and,
+at the end, those that were not found.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ import argparse
 import ast
 import collections
 import contextlib
+import hashlib
 import importlib
+import json
 import os
 import random
 import re
@@ -24,9 +30,10 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("toolkit") / "annot"
@@ -37,6 +44,8 @@ SWAPPED = {
 }
 PASSED, FAILED, NOT_IMPORTED, NOTHING_SELECTED = 0, 1, 2, 5
 """Exit codes of pytest."""
+LINES = 2
+"""Processes that run tests side by side."""
 NEVER_LOADED = ("torch", "transformers", "sentence_transformers", "huggingface_hub", "ot", "distributed", "dask")
 """Libraries that the parent of the tests does not import: those of encoders, and those that start threads."""
 
@@ -80,7 +89,7 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
     silent = {
         id(below)
         for node in ast.walk(tree)
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None), *_dataclass(node))
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None), *_guards(node))
         if part is not None
         for below in ast.walk(part)
     }
@@ -115,14 +124,27 @@ def faults_of(path: Path, text: str) -> Iterator[Fault]:
             yield fault(node, "max" if node.id == "min" else "min", "boundary")
 
 
-def _dataclass(node: ast.AST) -> list[ast.expr]:
-    """`@dataclass(frozen=True, slots=True)`: what would only forbid less changes nothing."""
+def _guards(node: ast.AST) -> list[ast.expr]:
+    """`@dataclass(frozen=True, slots=True)`, `zip(..., strict=True)`: what would only forbid less changes nothing."""
     marks = node.decorator_list if isinstance(node, ast.ClassDef) else []
-    return [mark for mark in marks if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "dataclass"]
+    found: list[ast.expr] = [
+        mark for mark in marks if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "dataclass"
+    ]
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
+        found += [keyword.value for keyword in node.keywords if keyword.arg == "strict"]
+    return found
 
 
-def drawn(checkout: Path, *, seed: int, number: int, only: Collection[str]) -> list[Fault]:
-    """Faults by a seed: a module is drawn by its lines, then one of its faults."""
+def drawn(checkout: Path, *, seed: int, number: int, only: Collection[str], at: Collection[str]) -> list[Fault]:
+    """Faults by a seed: a module is drawn by its lines, then one of its faults.
+
+    at: `module.py:line`, of which all faults are wanted instead.
+    """
+    if at:
+        places = [place.rpartition(":") for place in at]
+        modules = sorted({checkout / PACKAGE / path for path, _, _ in places})
+        every = [fault for path in modules for fault in faults_of(path, path.read_text(encoding="utf-8"))]
+        return [one for one in every if f"{one.path.relative_to(checkout / PACKAGE)}:{one.line}" in at]
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((checkout / PACKAGE).rglob("*.py"))}
     if only:
         texts = {path: text for path, text in texts.items() if path.relative_to(checkout / PACKAGE).parts[0] in only}
@@ -202,7 +224,11 @@ def load_libraries(checkout: Path) -> None:
     assert not [name for name in sys.modules if name.partition(".")[0] in ("annot", "conftest")], "our modules change"
 
 
-def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, float, float]:
+Chosen = tuple[Path, Sequence[str]]
+"""A file of tests, and the names of those to run; none for all."""
+
+
+def run_tests(checkout: Path, tests: Sequence[Chosen], limit: float) -> tuple[str, float, float]:
     """What the tests said of the fault, file by file until one fails, after how many seconds and how many of work."""
     begun = time.monotonic()
     child = os.fork()
@@ -210,44 +236,230 @@ def run_tests(checkout: Path, tests: list[Path], limit: float) -> tuple[str, flo
         _test_all(checkout, tests)
     while (done := os.wait4(child, os.WNOHANG))[0] == 0:
         if time.monotonic() - begun > limit:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            _end(child)
             return "not found within the limit", limit, limit
         time.sleep(0.01)
+    _end(child)
     seconds, code = time.monotonic() - begun, os.waitstatus_to_exitcode(done[1])
     said = {PASSED: "lived", FAILED: "found", NOT_IMPORTED: "found"}.get(code, f"the tests ended with {code}")
     return said, seconds, done[2].ru_utime + done[2].ru_stime
 
 
-def _test_all(checkout: Path, tests: list[Path]) -> None:
-    """Run files of tests, silently and each in a process of its own; end with the exit code of the first that fails.
+def _end(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.killpg(group, signal.SIGKILL)
+        os.waitpid(group, 0)
+
+
+def _test_all(checkout: Path, tests: Sequence[Chosen]) -> None:
+    """Run files of tests, silently, in two lines side by side; end with the exit code of the first that fails."""
+    _be_silent(checkout)
+    for line in range(LINES):
+        if os.fork() == 0:
+            _test_line(tests[line::LINES])
+    for _ in range(LINES):
+        if code := os.waitstatus_to_exitcode(os.wait()[1]):
+            os._exit(code if code > 0 else 128 - code)
+    os._exit(PASSED)
+
+
+def _test_line(tests: Sequence[Chosen]) -> NoReturn:
+    """Run files of tests, each in a process of its own; end with the exit code of the first that fails.
 
     Our modules that a file imports are imported here first, once for all files.
     """
-    os.setsid()
-    sink = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(sink, stream)
-    os.chdir(checkout)
-    for test in tests:
+    for test, names in tests:
         for name in sorted(name for name in imports(test) if name.startswith("annot.")):
             with contextlib.suppress(Exception):  # the test itself will fail, or name is no module
                 importlib.import_module(name)
         child = os.fork()
         if child == 0:
-            import pytest
-
-            code = 3
-            try:
-                chosen = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]
-                chosen += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already
-                code = int(pytest.main([*chosen, str(test)]))
-            finally:
-                os._exit(code)
+            _test("-x", *(f"{test}::{name}" for name in names) if names else (str(test),))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code not in (PASSED, NOTHING_SELECTED):
             os._exit(code if code > 0 else 128 - code)
     os._exit(PASSED)
+
+
+def _be_silent(checkout: Path) -> None:
+    """What a child process does first: a group of its own, nothing printed, at home in the copy."""
+    os.setsid()
+    sink = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(sink, stream)
+    os.chdir(checkout)
+
+
+def _test(*arguments: str, plugins: Sequence[object] = ()) -> NoReturn:
+    """Run pytest and end with its exit code."""
+    import pytest
+
+    code = 3
+    try:
+        chosen = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]
+        chosen += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already
+        code = int(pytest.main([*chosen, *arguments], plugins=plugins))
+    finally:
+        os._exit(code)
+
+
+class Recorder:
+    """A plugin of pytest that tells `coverage` which test runs, and writes how long each took."""
+
+    def __init__(self, coverage: Any, seconds: Path) -> None:
+        self._coverage = coverage
+        self._seconds = seconds
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._coverage.switch_context(f"setup|{nodeid}")
+
+    def pytest_runtest_call(self, item: Any) -> None:
+        self._coverage.switch_context(f"call|{item.nodeid}")
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when != "teardown":
+            with self._seconds.open("a", encoding="utf-8") as out:
+                out.write(json.dumps([report.nodeid, report.when, report.duration]) + "\n")
+
+    def pytest_sessionfinish(self) -> None:
+        self._coverage.stop()
+        self._coverage.save()
+
+
+def record(checkout: Path, tests: Sequence[Path], out: Path) -> None:
+    """Run each file of tests in a process of its own, two at once, and write which lines each test runs."""
+    from coverage import Coverage
+
+    folder = checkout / "recorded"
+    folder.mkdir()
+    seconds = folder / "seconds.jsonl"
+    waiting, running = list(tests), 0
+    while waiting or running:
+        if not waiting or running == 2:
+            os.wait()
+            running -= 1
+            continue
+        test = waiting.pop()
+        running += 1
+        if os.fork() == 0:
+            _be_silent(checkout)
+            own = Coverage(data_file=str(folder / f"lines.{os.getpid()}"), source=[str(checkout / PACKAGE)])
+            own.start()
+            _test(str(test), plugins=[Recorder(own, seconds)])
+    both = Coverage(data_file=str(folder / "lines"))
+    both.combine([str(path) for path in folder.glob("lines.*")])
+    both.save()
+    took: dict[str, float] = collections.defaultdict(float)
+    prepared: dict[str, float] = collections.defaultdict(float)
+    for line in seconds.read_text(encoding="utf-8").splitlines():
+        name, when, duration = json.loads(line)
+        took[name] += duration
+        if when == "setup":
+            file = name.partition("::")[0]
+            prepared[file] = max(prepared[file], duration)
+    data = both.get_data()
+    lines = {
+        str(Path(file).relative_to(checkout)): data.contexts_by_lineno(file) for file in sorted(data.measured_files())
+    }
+    out.write_text(
+        json.dumps({"digests": digests_of(checkout), "seconds": took, "prepared": prepared, "lines": lines}),
+        encoding="utf-8",
+    )
+
+
+def digests_of(checkout: Path) -> dict[str, str]:
+    """Say which state of each module was recorded."""
+    modules = sorted((checkout / PACKAGE).rglob("*.py"))
+    return {str(path.relative_to(checkout)): hashlib.sha256(path.read_bytes()).hexdigest() for path in modules}
+
+
+class Record:
+    """Which test runs which line, as `--record` wrote it."""
+
+    def __init__(self, checkout: Path, file: Path) -> None:
+        read = json.loads(file.read_text(encoding="utf-8"))
+        self._checkout = checkout
+        self._seconds: dict[str, float] = read["seconds"]
+        self._prepared: dict[str, float] = read["prepared"]
+        self._lines: dict[str, dict[str, list[str]]] = read["lines"]
+        now = digests_of(checkout)
+        self._changed = {name for name, digest in read["digests"].items() if now.get(name) != digest}
+        """Modules that were another text then: each of their lines may be run by any test that ran one."""
+
+    def tests_for(self, fault: Fault, reach: Mapping[Path, Mapping[Path, int]]) -> list[Chosen]:
+        """The tests that run the lines on which the fault acts, the quickest file first.
+
+        Before them come the files that import the module and are younger than the record. reach: from `distances`.
+        """
+        recorded = {name.partition("::")[0] for name in self._seconds}
+        younger = [
+            (test, ())
+            for test, reached in reach.items()
+            if reached.get(fault.path) == 1 and str(test.relative_to(self._checkout)) not in recorded
+        ]
+        names: dict[str, set[str]] = collections.defaultdict(set)
+        whole: set[str] = set()
+        for path, line in self._acts_on(fault):
+            for context in self._run_at(path, line):
+                when, _, name = context.partition("|")
+                if name:
+                    names[name.partition("::")[0]].add(name)
+                    if when == "setup":  # of a fixture that may serve all tests of the file
+                        whole.add(name.partition("::")[0])
+        chosen = []
+        for file, own in names.items():
+            if file in whole:
+                own = own | {name for name in self._seconds if name.startswith(f"{file}::")}
+            quickest = sorted(own, key=lambda name: (self._seconds[name], name))
+            budget, taken = 3.0, []
+            for name in quickest:
+                budget -= self._seconds[name]
+                if taken and budget < 0:
+                    break
+                taken.append(name)
+            cost = self._prepared[file] + sum(self._seconds[name] for name in taken)
+            chosen.append((cost, file, [name.partition("::")[2] for name in taken]))
+        return [*younger, *((self._checkout / file, taken) for _, file, taken in sorted(chosen))]
+
+    def _run_at(self, path: Path, line: int) -> Iterable[str]:
+        name = str(path.relative_to(self._checkout))
+        lines = self._lines.get(name, {})
+        if name in self._changed:
+            return {context for contexts in lines.values() for context in contexts}
+        return lines.get(str(line), ())
+
+    def _acts_on(self, fault: Fault) -> set[tuple[Path, int]]:
+        """The lines that run differently: those of the statement, of the function whose default it is, or of the
+        functions that use the constant; all of the module where that is not known."""
+        tree = ast.parse(fault.path.read_text(encoding="utf-8"))
+        around = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.stmt) and _first_line(node) <= fault.line <= (node.end_lineno or 0)
+        ]
+        inner = around[-1]
+        functions = [node for node in around if isinstance(node, ast.FunctionDef)]
+        if functions and inner is not functions[-1]:
+            end = inner.body[0].lineno - 1 if isinstance(body := getattr(inner, "body", None), list) and body else None
+            return {(fault.path, line) for line in range(inner.lineno, (end or inner.end_lineno or 0) + 1)}
+        if functions:
+            own = functions[-1]
+            return {(fault.path, line) for line in range(own.body[0].lineno, (own.end_lineno or 0) + 1)}
+        targets = [inner.target] if isinstance(inner, ast.AnnAssign) else getattr(inner, "targets", [])
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        used = {
+            (path, node.lineno)
+            for path in (self._checkout / PACKAGE).rglob("*.py")
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names)
+            or (isinstance(node, ast.Attribute) and node.attr in names)
+        }
+        return used or {(fault.path, line) for line in range(1, len(fault.path.read_text().splitlines()) + 1)}
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Where a statement begins, its decorators counted in."""
+    return min(below.lineno for below in (node, *getattr(node, "decorator_list", ())))
 
 
 def main() -> None:
@@ -255,8 +467,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=23)
     parser.add_argument("--faults", type=int, default=60)
     parser.add_argument("--only", nargs="*", default=(), metavar="ROOM", help="some rooms")
+    parser.add_argument("--at", nargs="*", default=(), metavar="MODULE:LINE", help="all faults of these lines instead")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds in which a fault has to be found")
     parser.add_argument("--list", action="store_true", help="print the faults and plant none")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write which test runs which line, and plant none")
+    parser.add_argument("--by", type=Path, metavar="FILE", help="what --record wrote")
     given = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="planted-"))
     try:
@@ -269,22 +484,29 @@ def main() -> None:
                 shutil.copy(path, scratch / path.name)
         sys.path.insert(0, str(scratch / "toolkit"))
         os.environ["PYTHONPATH"] = str(scratch / "toolkit")
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ.setdefault("ANNOT_SHARED", str((CHECKOUT / ".." / "shared").resolve()))
-        sys.dont_write_bytecode = True
         sys.path.insert(0, str(scratch / "tests"))
         load_libraries(scratch)
         reach = distances(scratch)
+        if given.record:
+            record(scratch, list(reach), given.record)
+            return
+        # The tests were compiled above, when they were listed; of a module with a fault nothing is kept.
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        sys.dont_write_bytecode = True
+        recorded = Record(scratch, given.by) if given.by else None
         living: list[str] = []
-        for fault in drawn(scratch, seed=given.seed, number=given.faults, only=given.only):
+        faults = drawn(scratch, seed=given.seed, number=given.faults, only=given.only, at=given.at)
+        for fault in faults:
             place = f"{fault.path.relative_to(scratch / PACKAGE)}:{fault.line}"
             said = f"{place}: {' '.join(fault.was.split())!r} -> {' '.join(fault.put.split())!r} ({fault.kind})"
             if given.list:
                 print(said)
                 continue
-            tests = sorted(
-                (test for test, reached in reach.items() if fault.path in reached),
-                key=lambda test: (reach[test][fault.path], len(reach[test])),
+            tests: list[Chosen] = recorded.tests_for(fault, reach) if recorded else []
+            tests += sorted(
+                ((test, ()) for test, reached in reach.items() if fault.path in reached),
+                key=lambda chosen: (reach[chosen[0]][fault.path], len(reach[chosen[0]])),
             )
             text = fault.path.read_text(encoding="utf-8")
             fault.path.write_text(text[: fault.start] + fault.put + text[fault.end :], encoding="utf-8")
@@ -296,7 +518,7 @@ def main() -> None:
             if verdict != "found":
                 living.append(said)
         if not given.list:
-            print(f"{given.faults - len(living)} of {given.faults} found within {given.limit:g} s; the others:")
+            print(f"{len(faults) - len(living)} of {len(faults)} found within {given.limit:g} s; the others:")
             print("\n".join(living))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

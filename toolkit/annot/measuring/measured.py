@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
@@ -199,15 +199,7 @@ def evaluation_of(
     ties: str = "order",
     average: str = "test",
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
-
-    Raises InputError where all of them were trained on what they are tested on.
-    """
-    if runs and runs.keys() <= demonstrations(snapshot):
-        raise InputError(
-            f"{', '.join(runs)}: all of these runs were trained on their test queries; expected one that was not",
-            hint="make one with `annot run`",
-        )
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
     return of_runs(
         runs,
         qrels,
@@ -216,7 +208,6 @@ def evaluation_of(
         papers=snapshot.papers,
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
-        demonstrations=demonstrations(snapshot),
         conventions=conventions,
         measures=measures,
         ties=ties,
@@ -247,17 +238,6 @@ def assessor_effect_of(
         seed=snapshot.ws.settings.seed,
     )
     return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=snapshot.papers)
-
-
-def demonstrations(snapshot: Snapshot) -> frozenset[str]:
-    """The runs that were trained on their test queries: they are compared with nothing."""
-    return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
-
-
-def comparable_runs(snapshot: Snapshot) -> dict[str, dict[str, Ranking]]:
-    """Those of `exports/runs/` without demonstrations, by tag. Raises MissingInput when there are no runs."""
-    shown_only = demonstrations(snapshot)
-    return {tag: run for tag, run in read_run_files(snapshot.ws).items() if tag not in shown_only}
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
@@ -306,33 +286,19 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
 
 
 def with_restated(
-    snapshot: Snapshot,
-    runs: Runs,
-    qrels: tuple[Qrel, ...],
-    evaluated: Evaluated,
-    *,
-    measures: tuple[str, ...] = (),
-    ties: str = "order",
-    average: str = "test",
+    snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: Evaluated, **how: Any
 ) -> Evaluated:
     """The evaluation with the scores that there were before each top-up; as it is where there was none.
 
-    The scores before one are measured as `evaluation_of` does, on the qrels without the pairs that were added then and
-    later. Of a run of our own, and of one that was brought in without what is in no pool, these papers are left out,
-    too: it would not have ranked them.
+    The scores before one are measured as `evaluation_of` does, whose options are `how`, on the qrels without the pairs
+    that were added then and later. Of a run of our own, and of one that was brought in without what is in no pool,
+    these papers are left out, too: it would not have ranked them.
     """
     topped_up, before = [], []
     for one in topups(snapshot, qrels):
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
-            measured = evaluation_of(
-                snapshot,
-                _as_they_were(snapshot, runs, one.pairs),
-                left,
-                conventions=(evaluated.convention,),
-                measures=measures,
-                ties=ties,
-                average=average,
-            )
+            then = _as_they_were(snapshot, runs, one.pairs)
+            measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
             topped_up.append(ToppedUp(one.version.number, one.version.method, one.judged))
             before.append(_values(measured, evaluated))
     if not topped_up:

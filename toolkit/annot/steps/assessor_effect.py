@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
-from annot.measuring.measured import assessor_effect_of, comparable_runs
+from annot.measuring.measured import assessor_effect_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
-from annot.publishing.report.sections.effect import method, terminal
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections.effect import method
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
@@ -27,7 +28,7 @@ def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: C
     measure_name = measure_name or PRIMARY[convention]
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
@@ -37,6 +38,6 @@ def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: C
     return effect
 
 
-def describe(found: AssessorEffect) -> str:
+def describe(found: AssessorEffect, tables: Iterable[Table]) -> str:
     """The rankings, how they compare, and what chance in who judged does to them."""
-    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, terminal(found))])
+    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, tables)])

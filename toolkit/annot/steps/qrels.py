@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from annot.base.names import moment_now
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
-from annot.measuring.measured import comparable_runs, evaluation_of, topups
+from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
+from annot.publishing.report.document import Table
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
@@ -45,7 +46,7 @@ class WrittenQrels:
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
     """How many pairs of a query have each grade."""
     return Columns(
-        [Column("query", lambda one: one[0])],
+        [Column("query", lambda one: one[0], "query_id")],
         each(written.scale, lambda one, grade: one[1][written.scale.index(grade)], lambda grade: f"grade {grade}"),
     )
 
@@ -142,7 +143,7 @@ def compare(
         for (path, _), of in zip(files, queries, strict=True)
         if of - common
     )
-    runs = comparable_runs(snapshot)
+    runs = read_run_files(snapshot.ws)
     of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
     by_a, by_b = (
         evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures) for qrels in (of_a, of_b)
@@ -155,10 +156,10 @@ def compare(
     return ComparedQrels(str(a), str(b), found, notes)
 
 
-def describe(compared: ComparedQrels) -> str:
-    """The verdict in one line; then grades, runs that change sides, and topics."""
+def tables(compared: ComparedQrels) -> list[Table]:
+    """The grades, the order of the runs, the runs that change sides, and the topics; without those that have no row."""
     found = compared.found
-    tables = [
+    made = [
         table(
             "confusion",
             list(zip(found.grades, found.confusion, strict=True)),
@@ -204,8 +205,12 @@ def describe(compared: ComparedQrels) -> str:
             caption="two_qrels.topics",
         ),
     ]
-    shown = [table_text(one) for one in tables if one.rows]
-    return "\n\n".join([sentence("two_qrels.verdict", found=found), *shown])
+    return [one for one in made if one.rows]
+
+
+def describe(compared: ComparedQrels, tables: Iterable[Table]) -> str:
+    """The verdict in one line, and the tables."""
+    return "\n\n".join([sentence("two_qrels.verdict", found=compared.found), *map(table_text, tables)])
 
 
 def _mean(value: float, above_chance: bool) -> Number:
