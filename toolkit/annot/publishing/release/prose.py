@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
+from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
+from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured
 
 _IN_SMALL_LETTERS = (
     *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),
@@ -39,8 +41,9 @@ def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **val
         "licence": licence(terms.licence) if terms.licence else None,
         "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
     }
-    functions = {"cell": cell, "flowed": flowed, "quoted": quoted}
-    return render(template, {"facts": facts, **licences, **functions, **values}, overrides=overrides)
+    functions = {"cell": cell, "flowed": flowed, "quoted": quoted, "estimate": measured, "coefficient": coefficient}
+    named = {"SECONDS": SECONDS, "COEFFICIENT": COEFFICIENT, "titles": TITLES}
+    return render(template, {"facts": facts, **licences, **functions, **named, **values}, overrides=overrides)
 
 
 def cell(text: object) -> str:
