@@ -170,7 +170,7 @@ def test_figure_3_shows_the_best_run_on_the_two_facets_of_each_paper(page: str, 
         paper: [ndcg_20([grade for _, grade in of[paper]]) for of in both] for paper in both[0].keys() & both[1].keys()
     }
     assert len(expected) == 5
-    of_papers = section(page, "Runs: facets, pools and errors")
+    of_papers = section(page, "Runs: facets and errors")
     order = sorted(expected, key=lambda paper: -abs(expected[paper][0] - expected[paper][1]))
     lines = re.findall(r"(?m)^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| \+([\d.]+) \|$", of_papers)
     assert [line[0] for line in lines] == order
@@ -188,7 +188,7 @@ def test_errors_of_specter_are_those_of_a_plain_count(page: str, shared: Path) -
         fifth = sum(len(order) // 5 for order in lists)
         down = sum(grade >= 2 for order in lists for _, grade in order[(len(order) + 1) // 2 :])
         relevant = sum(grade >= 2 for of in release_grades(shared)[facet].values() for grade in of)
-        (row,) = rows(section(page, "Runs: facets, pools and errors"), facet, "specter")
+        (row,) = rows(section(page, "Runs: facets and errors"), facet, "specter")
         # One judged candidate, a query paper in its own pool, is missing from the ranking.
         missing = 1 if facet == "background" else 0
         assert row[0] == str(top)
