@@ -300,7 +300,6 @@ USUAL: dict[str, Usual] = {
     "run": Usual("pooled"),
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "run list": Usual("made"),
-    "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
     "evaluate": Usual("measured", "--out compared"),
     "assessor-effect": Usual("measured", "--convention trec"),
     "reusability": Usual("measured"),
