@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annot.base.stats.values import Undefined
+from annot.steps import agreement, qrels, report
 from annot.steps import import_csfcube as imports
-from annot.steps import qrels, report
 from annot.steps.init import init
 from annot.study.workspace import Workspace
 from scipy import stats
@@ -225,7 +226,7 @@ def test_a_headline_figure_on_all_queries_of_its_row_has_no_n_of_its_own(page: s
     assert "queries" not in line
 
 
-def test_binarised_agreement_stands_at_each_grade(page: str) -> None:
+def test_binarised_agreement_stands_at_each_grade(page: str, exports: Path) -> None:
     """Rho has a value where both assessors gave grade 3 and another: on 5 of the 17 method queries, too few for a
     median."""
     binarised = section(page, "Agreement with the scale split in two")
@@ -234,7 +235,11 @@ def test_binarised_agreement_stands_at_each_grade(page: str) -> None:
         assert len(rows(table, "background", "before")) == 1
     (line,) = [one for one in table.splitlines() if one.startswith("| method | before |")]
     assert "| – |" in line
-    assert "it has a value on 5 of 17 queries" in binarised
+    assert "it has a value on half of the queries or fewer; a summary needs more" in binarised
+    measured = agreement.measure(Workspace.open(exports.parent), missing=None, binarised_at=3, tell=print)
+    (rho,) = [group.before["spearman_rho"] for group in measured.groups if group.name == "method"]
+    assert isinstance(rho.median, Undefined)
+    assert "it has a value on 5 of 17 queries" in rho.median.reason
 
 
 def test_each_query_has_its_figures_in_the_appendix(page: str) -> None:
