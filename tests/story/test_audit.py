@@ -25,7 +25,8 @@ from annot.store.database import open_store
 from annot.store.projects import StoredRound
 from command_line import annot, annot_done
 from fixtures_studio import GUARD, Studio
-from studies import Pair, Study, address_of, make_study, quietly
+from studies import Pair, Study, address_of, make_study
+from study_stages import quietly
 from test_killed import grades_of
 
 

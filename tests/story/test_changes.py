@@ -21,7 +21,8 @@ from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
 from command_line import annot, annot_done
 from fixtures_studio import Studio
-from studies import Pair, Study, draw_pools, make_study, quietly
+from studies import Pair, Study, draw_pools, make_study
+from study_stages import quietly
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from annot.store import judgements, people
 from annot.store.database import open_store
 from command_line import annot, annot_done, difference, snapshot
 from fixtures_studio import Studio
-from studies import Pair, Study, add_people, address_of, make_study, quietly
+from studies import Pair, Study, add_people, address_of, make_study
+from study_stages import quietly
 
 REPEATS = """
 [judging]

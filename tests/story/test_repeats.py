@@ -18,7 +18,8 @@ from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from fixtures_studio import Studio
 from sqlalchemy import text
-from studies import make_study, quietly
+from studies import make_study
+from study_stages import quietly
 
 
 @pytest.mark.studio
