@@ -264,7 +264,6 @@ USUAL: dict[str, Usual] = {
     "pool show": Usual("pooled", "fic0407-background"),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
-    "assessor list --silent": Usual("planned", "14"),
     "assessor change": Usual("planned", "a1 --account another@demo.example.org"),
     "assessor leave": Usual("planned", "a4 --to a3"),
     "guidelines": Usual("made", "method --screen"),

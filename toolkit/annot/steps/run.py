@@ -1,4 +1,4 @@
-"""Runs: pools ranked by systems, runs imported from elsewhere, and which sentences a run matched."""
+"""Runs: pools ranked by systems, and runs imported from elsewhere."""
 
 from __future__ import annotations
 
