@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from datetime import date
 from html import unescape
 from itertools import groupby
-from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -195,7 +195,8 @@ def terms_of(
         faults.append('collection.licence: empty, expected an SPDX identifier such as "CC-BY-4.0" or a URL (--licence)')
     else:
         try:
-            X InputError as error:
+            licence_named(name)
+        except InputError as error:
             faults.append(error.message)
             name = ""
     faults += [
