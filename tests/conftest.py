@@ -64,9 +64,10 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def undrawn() -> Iterator[None]:
-    """Pages of this file's tests have empty figures: drawing takes most of the time of a report, and of a release."""
+    """Pages have empty figures: drawing takes most of the time of a report, and of a release. Tests that look at
+    figures have a fixture of this name that does nothing."""
     empty = figures.Drawing('<svg viewBox="0 0 1 1"></svg>', '<svg viewBox="0 0 1 1"></svg>')
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "_drawn", lambda height, paint, *, narrow=None: empty)

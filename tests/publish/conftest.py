@@ -17,11 +17,6 @@ QUERY_PAPERS = 3
 """Enough for every facet; agreement on all nine takes three times as long."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def without_figures(undrawn: None) -> None:
-    """What is released is looked at here; figures have tests of their own."""
-
-
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The study that tests copy; nobody writes into it."""

@@ -82,7 +82,9 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     assert (found["a2"].same.count, found["a2"].same.of) == (len(repeats["a2"]), len(repeats["a2"]))
     assert found["a1"].change.value == -2.0
     assert found[None].same.of == sum(map(len, repeats.values()))
-    assert "Same grade again" in agreement.describe_assessors(agreement.by_assessor(ws, queries=()), queries=())
+    looked = agreement.by_assessor(ws, queries=())
+    shown = agreement.describe_assessors(looked, agreement.assessor_tables(looked, queries=()))
+    assert "Same grade again" in shown
 
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(one["occasion"] for one in lines) == Counter(one.occasion for one in plan)

@@ -56,7 +56,7 @@ def assessor_list(
     if silent is not None:
         found = step.silent(ws, days=silent, now=datetime.now(UTC))
         text = rendered("silent", found=found, silent=step.SILENT, days=silent)
-        return Output(found, text, table="assessor list --silent")
+        return Output(found, text, tables=[step.SILENT.of(found)])
     return listing(step.PEOPLE, step.listing(ws))
 
 

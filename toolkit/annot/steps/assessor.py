@@ -65,13 +65,14 @@ PEOPLE = Columns[ListedAssessor](
     [
         Column("name", lambda one: one.assessor),
         Column("role", lambda one: "adjudicator" if one.adjudicator else "assessor"),
-        Column("account", lambda one: one.account or "none"),
+        Column("account", lambda one: one.account or "none", ""),
         Column("left on", lambda one: (one.left_on or "")[:10]),
     ],
     [
         Column("pairs assigned", lambda one: one.assigned),
         Column("answered", lambda one: one.answered),
-        Column("share of hours", lambda one: f"{one.share:g}"),
+        Column("share of hours", lambda one: f"{one.share:g}", ""),
+        Column("", lambda one: one.share, "share"),
     ],
 )
 

@@ -73,7 +73,7 @@ BUILT = Columns[DrawnPool](
         Column("queries", lambda one: one.queries),
         Column("pool", lambda one: one.size),
         Column("cited", lambda one: one.cited),
-        Column("cited, not in corpus", lambda one: one.cited_outside),
+        Column("cited, not in corpus", lambda one: one.cited_outside, "cited_outside"),
         Column("exhausted methods", lambda one: " ".join(one.dry)),
         Column("added", lambda one: one.added),
         Column("leaving", lambda one: one.leaving),

@@ -46,8 +46,8 @@ class ReturnedPair:
 
 RETURNED = Columns[ReturnedPair](
     [
-        Column("query", lambda one: one.query_id),
-        Column("document", lambda one: one.doc_id),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
         Column("assessor", lambda one: one.assessor),
         Column("state", lambda one: one.state),
         Column("first answer", lambda one: one.before),

@@ -14,7 +14,7 @@ from typing import Any
 from annot import __version__
 from annot.base.records import CITED, Source
 from annot.base.settings.sections import CollectionSettings
-from annot.base.stats.values import Estimate, Undefined
+from annot.base.stats.values import Estimate
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
@@ -28,7 +28,7 @@ from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, Number, coefficient, measured
-from annot.publishing.report.reasons import summaries_of
+from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
 from annot.store.papers import corpus_sha256
@@ -140,7 +140,7 @@ def facts_of(
         pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
         agreement=[{**one, "value": str(one["value"])} for one in _figures(agreement)],
-        agreement_without=without(_lacking(agreement)),
+        agreement_without=without(one["value"] for one in _figures(agreement)),
         interval_level=settings.agreement.level,
         splits=tuple(
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
@@ -269,16 +269,6 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
                 "n_queries": summary.n_queries,
                 "n_pairs": summary.n_pairs,
             }
-
-
-def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
-    """What each figure of `_figures` lacks, and why."""
-    for one in _figures(table):
-        number: Number = one["value"]
-        if isinstance(number.raw, Undefined):
-            yield "value", number.raw
-        elif isinstance(number.interval, Undefined):
-            yield "interval", number.interval
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:

@@ -13,12 +13,11 @@ from annot.publishing.report.cells import SECONDS, SHARE, Number, coefficient, m
 from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
-    from annot.base.records import Draw, PoolEntry
-    from annot.corpus.facets.training import ConfidentScore, LabelScore
+    from annot.base.records import Draw, Pool, PoolEntry
+    from annot.corpus.facets.training import LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import PlannedTogether
-    from annot.judging.progress import RunningFigure
     from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
@@ -85,9 +84,9 @@ def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabe
 
 WITHDRAWN: Columns[Withdrawn] = Columns(
     [
-        Column("query", lambda one: one.query_id),
-        Column("document", lambda one: one.doc_id),
-        Column("person", lambda one: one.assessor),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
+        Column("person", lambda one: one.assessor, "assessor"),
         Column("counts", lambda one: one.counts),
         Column("reason", lambda one: one.why),
     ],
@@ -97,17 +96,6 @@ PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )
-
-
-def agreement(titles: Mapping[str, str]) -> Columns[RunningFigure]:
-    """The coefficients so far."""
-    return Columns(
-        [Column("coefficient", lambda one: titles[one.coefficient])],
-        [
-            Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
-            Column("queries", lambda one: one.n_queries),
-        ],
-    )
 
 
 CHOSEN: Columns[Chosen] = Columns([Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)])
@@ -122,14 +110,6 @@ SCORES: Columns[tuple[str, LabelScore]] = Columns(
         Column("recall", lambda one: _digits(one[1].recall, ".3f")),
         Column("F1", lambda one: _digits(one[1].f1, ".3f")),
         Column("n", lambda one: one[1].support),
-    ],
-)
-CONFIDENT: Columns[ConfidentScore] = Columns(
-    [Column("confidence at least", lambda one: f"{one.least:.1f}")],
-    [
-        Column("sentences", lambda one: one.sentences),
-        Column("accuracy", lambda one: _digits(one.accuracy, ".3f")),
-        Column("accuracy by facet", lambda one: _digits(one.of_facets, ".3f")),
     ],
 )
 
@@ -185,10 +165,11 @@ OVERLAPS: Columns[Overlap] = Columns(
 )
 
 
-def documents(titles: Mapping[str, str]) -> Columns[PoolEntry]:
+def documents(pool: Pool, titles: Mapping[str, str]) -> Columns[PoolEntry]:
     """The documents of a pool in the order drawn."""
     return Columns(
         [
+            Column("", lambda one: pool.paper_id, "query_paper"),
             Column("", lambda one: one.doc_id, "doc_id"),
             Column("turn", lambda one: one.drawn.turn),
             Column("document", lambda one: one.doc_id, ""),

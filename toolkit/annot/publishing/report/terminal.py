@@ -14,7 +14,7 @@ from annot.base.templating import render
 from annot.publishing.report import cells, commands
 from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.document import Table
-from annot.publishing.report.tables import Columns, Row, table
+from annot.publishing.report.tables import Columns, Row
 from annot.publishing.report.words import sentences
 
 UNLIMITED = 10_000
@@ -32,7 +32,7 @@ _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 
 def printed(columns: Columns[Row], rows: Iterable[Row]) -> str:
     """The table as text for the terminal; "" where it has no row."""
-    return table_text(table("", rows, columns.names, columns.numbers))
+    return table_text(columns.of(rows))
 
 
 def aligned(rows: Sequence[tuple[str, object]]) -> str:
