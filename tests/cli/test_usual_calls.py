@@ -84,7 +84,6 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "check",
         "doctor",
         "run list",
-        "run matches",
         "vectors list",
     }
     exports = {

@@ -18,7 +18,7 @@ from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
-from judged_study import answered
+from study_stages import answered
 
 PROSE = [question.id for question in questions() if question.kind == "prose"]
 

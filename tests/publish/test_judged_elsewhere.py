@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from judged_elsewhere import DOCUMENTS, JUDGE, QUERIES, judgements_csv, made_public, papers_jsonl
-from judged_study import files_of
+from study_stages import files_of
 
 Run = Callable[..., Any]
 NEVER = ("Label Studio", "planned", "plan.jsonl", "annot pull", "audit", "unknown", "0 pools", "0 papers", "| None")
