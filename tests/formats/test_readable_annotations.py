@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
-from annot.base.errors import Faults
-from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
-from annot.formats.paper_text import paper_of
+from annot.base.errors import InputError
+from annot.formats.csfcube import Release, read_release
 
+NAME = "readable_annotations/7-method-adju.txt"
 QUERY = [
     "=" * 70,
     "paper_id: 7; YEAR: 1999",
@@ -37,10 +35,16 @@ SECOND = [
 ]
 
 
-def read(lines: list[str]) -> tuple[ReadableFile | None, list[str]]:
-    faults = Faults("f")
-    paper = partial(paper_of, known_labels=("method", "other"))
-    return read_readable([f"{line}\n" for line in lines], faults, paper=paper), faults.found
+def read(lines: list[str]) -> Release:
+    content = "".join(f"{line}\n" for line in lines).encode()
+    labels = ("method", "other")
+    return read_release({NAME: content}, name="f", known_labels=labels, facet_labels={"method": ("method",)})
+
+
+def faults_of(lines: list[str]) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read(lines)
+    return [fault.removeprefix(f"f/{NAME}:").strip() for fault in caught.value.faults]
 
 
 def changed(lines: list[str], at: int, line: str) -> list[str]:
@@ -48,32 +52,32 @@ def changed(lines: list[str], at: int, line: str) -> list[str]:
 
 
 def test_the_query_and_its_candidates_with_text_ratings_grade_and_sources() -> None:
-    found, faults = read([*QUERY, "", *FIRST, *SECOND])
-    assert not faults
-    assert found is not None
-    query = found.query
-    assert (query.paper_id, query.title, query.year) == ("7", "The query", 1999)
-    assert (query.sentences, query.labels) == (("We try.", "It works."), ("method", "other"))
-    assert list(found.papers) == ["13", "12", "7"]
-    assert [(paper.title, paper.year, paper.sentences) for paper in found.papers.values()] == [
-        ("Another", -1, ("Two.",)),
-        ("", None, ("One.",)),
-        ("The query", 1999, ("We try.", "It works.")),
+    found = read([*QUERY, "", *FIRST, *SECOND])
+    assert [(one.paper_id, one.title, one.year, one.sentences) for one in found.papers] == [
+        ("7", "The query", 1999, ("We try.", "It works.")),
+        ("12", "", None, ("One.",)),
+        ("13", "Another", -1, ("Two.",)),
     ]
-    assert found.pairs == {
-        "12": RatedPair("12", 2, {"a2": 1, "a3": 3}),
-        "13": RatedPair("13", 0, {"a1": None, "a4": 0}),
-    }
-    assert found.sources == {"12": ("cited", "bm25"), "13": ("bm25",)}
+    assert found.papers[0].labels == ("method", "other")
+    assert found.papers[0].citations == ("12",)
+    (query,) = found.queries
+    assert (query.query_id, query.sentences, query.paper_type) == ("7-method", (0,), None)
+    assert [(one.doc_id, one.assessor, one.grade) for one in found.judgements] == [
+        *(("12", "a2", 1), ("12", "a3", 3)),
+        *(("13", "a1", None), ("13", "a4", 0)),
+    ]
+    assert [(one.doc_id, one.grade, one.origin) for one in found.decisions] == [
+        ("12", 2, "adjudicated"),
+        ("13", 0, "adjudicated"),
+    ]
+    assert [(entry.doc_id, entry.drawn.method) for entry in found.pools[0].entries] == [("12", "cited"), ("13", "bm25")]
+    assert found.facts.missing_ratings == 1
+    assert not found.facts.pools_in_order
 
 
 def test_a_query_that_is_its_own_candidate_has_the_text_of_the_query() -> None:
-    own = changed(FIRST, 2, "paper_id: 7; YEAR: 2000")
-    found, faults = read([*QUERY, *own])
-    assert not faults
-    assert found is not None
-    assert found.papers == {"7": found.query}
-    assert found.query.year == 1999
+    (paper,) = read([*QUERY, *changed(FIRST, 2, "paper_id: 7; YEAR: 2000")]).papers
+    assert (paper.title, paper.year, paper.citations) == ("The query", 1999, ())
 
 
 @pytest.mark.parametrize(
@@ -90,9 +94,7 @@ def test_a_query_that_is_its_own_candidate_has_the_text_of_the_query() -> None:
     ],
 )
 def test_a_fault_has_its_line(at: int, line: str, problem: str) -> None:
-    found, faults = read(changed([*QUERY, *FIRST], at, line))
-    assert found is None
-    assert faults == [f"f:{problem}"]
+    assert faults_of(changed([*QUERY, *FIRST], at, line)) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -105,14 +107,13 @@ def test_a_fault_has_its_line(at: int, line: str, problem: str) -> None:
     ],
 )
 def test_ratings_are_of_two_of_four_annotators_on_the_scale(ratings: str) -> None:
-    found, faults = read(changed([*QUERY, *FIRST], 9, ratings))
-    assert found is None
-    assert [fault.startswith(f"f:9: found {ratings!r}, expected 'difference: d;") for fault in faults] == [True]
+    (fault,) = faults_of(changed([*QUERY, *FIRST], 9, ratings))
+    assert fault.startswith(f"9: found {ratings!r}, expected 'difference: d;")
 
 
 def test_a_block_that_is_too_short_a_repeated_candidate_and_no_paper_are_faults() -> None:
-    assert read(QUERY[:3]) == (None, ["f:3: 3 lines for one paper, expected at least 4"])
-    assert read([*QUERY, *FIRST[:6]]) == (None, ["f:11: 6 lines for one paper, expected at least 7"])
-    assert read([*QUERY, *FIRST, *FIRST]) == (None, ["f:14: candidate 12 is listed twice"])
-    assert read([]) == (None, ["f: found no paper"])
-    assert read([*QUERY[:4], *FIRST[:7]])[1] == []
+    assert faults_of(QUERY[:3]) == ["3: 3 lines for one paper, expected at least 4"]
+    assert faults_of([*QUERY, *FIRST[:6]]) == ["11: 6 lines for one paper, expected at least 7"]
+    assert faults_of([*QUERY, *FIRST, *FIRST]) == ["14: candidate 12 is listed twice"]
+    assert faults_of([]) == ["found no paper"]
+    assert len(read([*QUERY[:4], *FIRST[:7]]).papers) == 2
