@@ -20,7 +20,6 @@ from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import MethodShare, Version, as_of, shares, versions_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
-from annot.store.database import open_store
 from annot.store.papers import AddedFile, known_ids
 from annot.store.pools import read_pools
 from annot.study.workspace import Workspace, sha256_of
@@ -210,7 +209,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
         if paper_id not in designs
     ]
     found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
     return Replayed(
         pools=len(designs),
@@ -224,7 +223,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
 
 def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     """The pools on record, by query paper. Raises MissingInput where there are none."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found = read_pools(session)
     if not found:
         raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
