@@ -71,7 +71,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
-    assert adjudication.outgoing_of(ws, open_store(ws.database_url)) == []
+    assert adjudication.outgoing_of(ws) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {

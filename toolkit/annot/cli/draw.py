@@ -175,8 +175,8 @@ def pool_show(
 ) -> Output:
     """Show the pool of a query: which method drew each document, and which others ranked it.
 
-    Without a query, shows figures for all pools: sizes, documents that only one method drew, the overlap of methods,
-    and documents that are in many pools.
+    Without a query, shows figures for all pools: sizes, documents that only one method drew, and documents that are in
+    many pools.
     """
     from annot.publishing.report import commands
     from annot.steps import pool as step

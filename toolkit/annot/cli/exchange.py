@@ -282,7 +282,7 @@ def substudy_draw(
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Draw the pairs of the sub-study: queries from all types of papers, random candidates across the final grades.
+    """Draw the pairs of the sub-study: random queries of each facet, random candidates across the final grades.
 
     Writes the plan to substudy/plan.jsonl. Then enter the link or file name of each full text in
     substudy/full-texts.tsv. The answers never count as judgements of the collection.

@@ -54,7 +54,7 @@ PlannedQueriesOption = Annotated[
 ]
 
 
-@command("plan", server=True)
+@command("plan")
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
@@ -75,8 +75,8 @@ def plan_make(
         bool,
         flag(
             "--sent",
-            "With --withdraw: also take back the queries of --query that were sent but have no answer yet. Deletes "
-            "their tasks from Label Studio.",
+            "With --withdraw: also take back the queries of --query that were sent but have no answer on record. The "
+            "next push deletes their tasks.",
         ),
     ] = False,
     dry_run: DryRunOption = False,
@@ -92,7 +92,7 @@ def plan_make(
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
-        return Output({"assignments": count}, text)
+        return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -123,7 +123,9 @@ def status(
     if page + adjudication + returned > 1:
         raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
-        return listing(step.ADJUDICATION, step.adjudication(ws))
+        return listing(
+            step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
+        )
     if returned:
         from annot.steps import returns
 

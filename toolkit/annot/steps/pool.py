@@ -256,8 +256,7 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, Po
 
 
 def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
-    """The pools in figures; the overlap of methods where the rankings are on disk."""
+    """The pools in figures."""
     recorded = recorded_pools(ws)
     rankings = drawn_rankings(ws, recorded)
-    facts = facts_of(recorded, rankings)
-    return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
+    return replace(facts_of(recorded), passed_over=passed_over(ws, recorded, rankings, advance=advance))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from annot.publishing.report.cells import SECONDS, SHARE, Number, coefficient, measured
+from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
 from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annot.judging.withdrawn import Withdrawn
     from annot.measuring.agreement.pooled import Between
     from annot.pools.growth import GrownPool
-    from annot.pools.pool_facts import MethodFacts, Overlap
+    from annot.pools.pool_facts import MethodFacts
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
@@ -158,10 +158,6 @@ VERSIONS: Columns[Version] = Columns(
         Column("pools", lambda one: one.pools),
         Column("added", lambda one: one.documents),
     ],
-)
-OVERLAPS: Columns[Overlap] = Columns(
-    [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
-    each((10, 25, 50), lambda one, depth: Number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
 )
 
 
