@@ -20,7 +20,8 @@ def of(paper: list[int], mean: list[float], papers: list[float], scale: float) -
         ([[2, 0], [0, 2]], 1.0),
         # Variance of the shares 1/8 + 1/8; by chance 0 and (1/4 + 1/4) / (2 - 1), on average 1/4.
         ([[2, 0], [1, 1]], 0.0),
-        # Shares 1, 0, 1/2, 1: variance 2 x 11/48; by chance 0, 0 and (1/2) / 3, on average 1/18. One pair tells nothing.
+        # Shares 1, 0, 1/2, 1: variance 2 x 11/48; by chance 0, 0 and (1/2) / 3, on average 1/18.
+        # The query of one pair says nothing about chance.
         ([[4, 0], [0, 4], [2, 2], [1, 0]], 1 - (1 / 18) / (22 / 48)),
         ([[1, 0], [0, 1]], 1.0),
         ([[3, 1]], 1.0),
