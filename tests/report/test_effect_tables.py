@@ -20,7 +20,9 @@ def found() -> Any:
     """A1 graded one of two queries, A and B both."""
     both = {"bm25": 0.6123, "lsa": 0.58, "tfidf": 0.58}
     return SimpleNamespace(
-        settings=SimpleNamespace(convention="trec", measure="nDCG", relevant_from=2, n_random=100, level=0.95, alpha=0.05),
+        settings=SimpleNamespace(
+            convention="trec", measure="nDCG", relevant_from=2, n_random=100, level=0.95, alpha=0.05
+        ),
         missing="zero",
         queries=("q1", "q2"),
         runs=("bm25", "lsa", "tfidf"),
@@ -45,7 +47,11 @@ def test_beside_the_runs_are_the_gradings_of_all_queries() -> None:
         ["lsa", 0.58, 0.7, "–"],
         ["tfidf", 0.58, 0.1, "–"],
     ]
-    assert [(record["random_low"], record["random_high"]) for record in table.records] == [(0.6, 0.71234), (None, None), (None, None)]
+    assert [(record["random_low"], record["random_high"]) for record in table.records] == [
+        (0.6, 0.71234),
+        (None, None),
+        (None, None),
+    ]
     assert table.command == "annot assessor-effect --convention trec --measure nDCG"
 
 

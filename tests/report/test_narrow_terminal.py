@@ -73,7 +73,13 @@ def test_without_rows_there_is_no_table(at: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_done_is_rounded_down() -> None:
-    assert [share_done(*one) for one in ((0, 0), (0, 3), (2, 3), (199, 200), (3, 3))] == ["-", "0%", "66%", "99%", "100%"]
+    assert [share_done(*one) for one in ((0, 0), (0, 3), (2, 3), (199, 200), (3, 3))] == [
+        "-",
+        "0%",
+        "66%",
+        "99%",
+        "100%",
+    ]
     assert [bar(*one).count("█") for one in ((0, 0), (0, 3), (1, 20), (199, 200), (3, 3))] == [0, 0, 1, 19, 20]
     assert {len(bar(part, 7)) for part in range(8)} == {20}
 

@@ -27,7 +27,11 @@ def pool(*entries: PoolEntry, methods: tuple[str, ...], seed: int | None = 1, **
 
 def test_of_a_pool_that_does_not_say_how_it_was_drawn_a_find_is_what_no_other_had() -> None:
     made = pool(
-        entry("d1", ("bm25", 1)), entry("d2", ("bm25", 2), ("lsa", 1)), entry("d3", (CITED, None)), methods=("bm25", "lsa", CITED), seed=None
+        entry("d1", ("bm25", 1)),
+        entry("d2", ("bm25", 2), ("lsa", 1)),
+        entry("d3", (CITED, None)),
+        methods=("bm25", "lsa", CITED),
+        seed=None,
     )
     assert finds_of({"p1": made}) == {
         "bm25": {("p1", "d1")},
@@ -76,7 +80,11 @@ def test_a_loss_is_the_score_with_its_own_finds_judged_less_that_without() -> No
         "own": {f"p{at}": ranking("d1", "d2") for at in range(5)},
         "none": {f"p{at}": ranking("d2", "d3") for at in range(4)},
     }
-    finds = {"own": frozenset({("p0", "d1"), ("p1", "d1"), ("p1", "d3"), ("p2", "d3")}), "none": frozenset(), "gone": frozenset({("p0", "d1")})}
+    finds = {
+        "own": frozenset({("p0", "d1"), ("p1", "d1"), ("p1", "d3"), ("p2", "d3")}),
+        "none": frozenset(),
+        "gone": frozenset({("p0", "d1")}),
+    }
     found = losses(finds, rankings, QRELS, PAPERS, first_is_judged, relevant_from=2, tolerance=0.02, level=0.95)
     # Equal losses are in order of name: 2 of 5 queries, 1 of 5, none.
     assert [(one.method, one.ranked) for one in found] == [("own", True), ("gone", False), ("none", True)]
