@@ -154,6 +154,12 @@ def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
     assert bare.exit_code == 2
 
 
+@pytest.mark.parametrize("name", ["query list", "assessor list", "status --adjudication", "comments"])
+def test_a_list_without_a_row_says_so(name: str, tmp_path: Path) -> None:
+    annot_done("init", "study", folder=tmp_path)
+    assert annot_done(*name.split(), folder=tmp_path / "study").stdout.startswith("no ")
+
+
 @pytest.mark.parametrize("position", ["before", "after"])
 def test_options_hold_before_and_after_the_verb(
     position: str, study: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

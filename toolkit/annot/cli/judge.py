@@ -123,7 +123,9 @@ def status(
     if page + adjudication + returned > 1:
         raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
-        return listing(step.ADJUDICATION, step.adjudication(ws))
+        return listing(
+            step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
+        )
     if returned:
         from annot.steps import returns
 

@@ -42,7 +42,7 @@ def assessor_list(ws: "Workspace") -> Output:
     """List assessors and adjudicators with their accounts and progress. --csv leaves out the accounts."""
     from annot.steps import assessor as step
 
-    return listing(step.PEOPLE, step.listing(ws))
+    return listing(step.PEOPLE, step.listing(ws), empty="no people yet; add one with `annot assessor add`")
 
 
 @command("assessor change", server=True)

@@ -14,7 +14,6 @@ from typing import Any
 from annot import __version__
 from annot.base.records import CITED, Source
 from annot.base.settings.sections import CollectionSettings
-from annot.base.stats.values import Estimate
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
@@ -22,12 +21,11 @@ from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
-from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
-from annot.publishing.report.cells import COEFFICIENT, SECONDS, Number, coefficient, measured
+from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
@@ -152,7 +150,7 @@ def facts_of(
         cleaned=_cleaned(study),
         words=own_words(study).kinds,
         unrated=len(_unrated(study)),
-        substudy=_substudy(study),
+        substudy=recorded_substudy(study.trials),
     )
 
 
@@ -160,21 +158,7 @@ def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any
     """By figure, so that the order tells nobody's name."""
     found = list(recorded_against_gold(study.trials, round))
     for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
-        yield {**one, "assessor": "", "kappa": str(measured(one["kappa"], COEFFICIENT))}
-
-
-def _substudy(study: Snapshot) -> dict[str, Any] | None:
-    found = recorded_substudy(study.trials)
-    if found is None:
-        return None
-    return {
-        "compared": [{**one, "figures": _printed(one["figures"])} for one in found["compared"]],
-        "views": [{**one, "seconds": str(measured(one["seconds"], SECONDS))} for one in found["views"]],
-    }
-
-
-def _printed(figures: Mapping[str, Estimate]) -> dict[str, str]:
-    return {TITLES[name]: str(measured(figure, coefficient(name))) for name, figure in figures.items()}
+        yield {**one, "assessor": ""}
 
 
 def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
