@@ -156,9 +156,12 @@ def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -
 
 
 def refusal(rejects: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
-    with pytest.raises(InputError) as caught:
+    def take() -> None:
         rejects.count(pieces, None)
         rejects.raise_if_unreadable()
+
+    with pytest.raises(InputError) as caught:
+        take()
     return caught.value.message, caught.value.faults
 
 
