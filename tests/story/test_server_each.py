@@ -37,6 +37,21 @@ def with_template(folder: Path, day: int) -> None:
         connection.execute("UPDATE organization SET created_at = ?", (f"2031-01-{day:02} 00:00:00",))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """However much of it others take at the moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
+        yield
+
+
+def meminfo(folder: Path, *, available: int) -> Path:
+    """What Linux tells of a machine on which so many kB are free."""
+    path = folder / "meminfo"
+    path.write_text(f"MemTotal:  {2 * available} kB\nMemAvailable:  {available} kB\n")
+    return path
+
+
 @pytest.fixture(scope="module")
 def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
     """A study whose people have their servers, started by the command; `studio` has made the template."""
@@ -220,6 +235,18 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert [finding["kind"] for finding in found.data["server"]["findings"]] == ["strange account"]
     assert "a1: an account of a2 is on their server" in found.data["server"]["findings"][0]["what"]
     assert address_of("a2") not in found.stdout
+
+
+def test_memory_that_is_too_small_is_told_before_anything_starts(
+    tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(tmp_path / "study", name="small", per_method=1, more_settings=ISOLATED)
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
+    refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
+    assert refused.exit_code == 2
+    assert "3 servers need up to" in refused.message()
+    assert "1.5 GB are free" in refused.message()
+    assert not list((tmp_path / "study" / ".annot").glob("studios/*"))
 
 
 def secret_texts(study: Study) -> set[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Assessor
 from annot.judging.exchange.servers import (
     connect,
@@ -53,7 +54,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study.
 
     In mode `server` that is one server for each person whose server is not elsewhere, with their account alone. Raises
-    InputError where the options do not fit the mode.
+    InputError where the memory is too small for them, or the options do not fit the mode.
     """
     own = isolated(ws)
     if per_assessor and not own:
@@ -70,6 +71,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
     if not everyone:
         raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
     installing.ensure_installed(os.environ, say=tell)
 
     def start(one: Assessor) -> None:
@@ -123,3 +125,19 @@ def _state(ws: Workspace, person: str | None) -> State:
 def _has_folder(ws: Workspace, person: Assessor) -> bool:
     """Whether a server of the person's was started before: what they answered is there."""
     return isolated(ws) and studio_folder(ws, person.assessor).is_dir()
+
+
+def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
+    """Say what the servers of these folders that do not run yet will take; InputError where that is not free."""
+    count = sum(server.status(folder) is None for folder in folders)
+    if not count:
+        return
+    needed, free = count * server.SERVER_BYTES, server.free_bytes()
+    each = f"{server.SERVER_BYTES / 1e9:.1f} GB"
+    known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
+    if free is not None and needed > free:
+        raise InputError(
+            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
+            hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
+        )
+    tell(f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
