@@ -69,6 +69,7 @@ def test_the_year_of_a_preprint_is_that_of_its_first_version() -> None:
         assert arxiv.paper(record | {"versions": other})["year"] == "2011"
     assert arxiv.paper({"id": "1"}) == {"paper_id": "1", "year": None}
     assert arxiv.ARXIV.fits(record)
+    assert arxiv.ARXIV.fits({"id": "1", "abstract": "A", "categories": "cs"})
     assert not arxiv.ARXIV.fits({"id": "1", "abstract": "A"})
 
 
