@@ -41,7 +41,8 @@ def test_a_query_is_made_by_labels_or_of_chosen_sentences() -> None:
 def test_a_query_without_a_sentence_is_refused() -> None:
     message, _ = refusal(make_query, PAPER, LABELS, "method", facets=FACETS, sentences=None)
     assert message == (
-        "paper p has no sentence of facet 'method': found 1 objective, 2 other, 3 background; expected at least one of method"
+        "paper p has no sentence of facet 'method': found 1 objective, 2 other, 3 background; "
+        "expected at least one of method"
     )
     message, _ = refusal(make_query, PAPER, LABELS[:1], "method", facets=FACETS, sentences=(1,))
     assert message == "paper p: 1 label for 3 sentences"

@@ -89,7 +89,10 @@ def test_a_skipped_annotation_has_no_grade_whatever_was_given() -> None:
     [
         (task(3, annotation(True)), "an annotation without a number (id)"),
         (task(3, annotation("1")), "an annotation without a number (id)"),
-        (task(3, annotation(1, given("grade", "choices", ["No", "All"]))), "annotation 1: 2 values of 'grade', expected one"),
+        (
+            task(3, annotation(1, given("grade", "choices", ["No", "All"]))),
+            "annotation 1: 2 values of 'grade', expected one",
+        ),
         (
             task(3, annotation(1, given("grade", "rating", 3))),
             'annotation 1: 3 is not a grade from 0 to 2; say which with --grade "VALUE=GRADE"',
@@ -99,11 +102,14 @@ def test_a_skipped_annotation_has_no_grade_whatever_was_given() -> None:
         (task(3, annotation(1, at="soon")), "annotation 1: created_at 'soon', expected a date and time in ISO 8601"),
         (task(3, annotation(1), q="a b"), "q 'a b', expected an id without white space"),
         (task(3, annotation(1), d=True), "d True, expected an id without white space"),
-        ({"id": 3, "data": {"q": "q", "doc": 1}, "annotations": [annotation(1)]}, "no 'd' in the data of the task; expected one of q, doc"),
+        (
+            {"id": 3, "data": {"q": "q", "doc": 1}, "annotations": [annotation(1)]},
+            "no 'd' in the data of the task; expected one of q, doc",
+        ),
         ({"id": 3, "data": {}}, "no list of annotations"),
         (task(3, "x"), "found 'x', expected an annotation"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_names_its_task(wrong: Any, problem: str) -> None:
     fine = task(1, annotation(2, given("grade", "rating", 1)))
     assert faults_of(fine, wrong) == (f"e: task 3: {problem}",)
