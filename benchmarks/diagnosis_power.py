@@ -124,13 +124,13 @@ def by_papers(papers: int, study: Study, studies: int, planted: int) -> None:
     nothing, strict = np.zeros((studies, 3)), np.zeros((planted, 3))
     for seed in range(studies):
         panel, _ = simulate(study, seed)
-        diagnosis = diagnose(panel, level=0.95, seed=seed)
+        diagnosis = diagnose(panel, level=0.95)
         assert isinstance(diagnosis, Diagnosis)
         changes = any(one.changed for one in drifts(panel, fence=3.0))
         nothing[seed] = bool(diagnosis.findings), bool(diagnosis.gaps), changes
     for seed in range(planted):
         panel, guilty = simulate(replace(study, fault="severity"), seed)
-        reported = as_planted(diagnose(panel, level=0.95, seed=seed))
+        reported = as_planted(diagnose(panel, level=0.95))
         people = {one.assessor for one in reported}
         strict[seed] = guilty.assessor in people, guilty in reported, bool(people - {guilty.assessor})
     seconds = (time.process_time() - started) / (studies + planted)
@@ -150,7 +150,7 @@ def count(study: Study, studies: int) -> None:
     started = time.process_time()
     for seed in range(studies):
         panel, planted = simulate(study, seed)
-        diagnosis = diagnose(panel, level=0.95, seed=seed)
+        diagnosis = diagnose(panel, level=0.95)
         assert isinstance(diagnosis, Diagnosis)
         reported = as_planted(diagnosis)
         people, guilty = {one.assessor for one in reported}, planted.assessor if planted else ""

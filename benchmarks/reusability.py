@@ -130,7 +130,7 @@ def certified(kind: Kind, papers: int, chance: Generator):
             pooled = (entry.doc_id for entry in pools[paper].entries)
             qrels += [Qrel(f"{paper}-{facet}", doc_id, int(of_facet[int(doc_id[1:])])) for doc_id in pooled]
     how = {"relevant_from": 2, "tolerance": TOLERANCE, "level": LEVEL}
-    return losses(finds_of(pools), rankings, qrels, of, _ndcg, **how)
+    return losses(finds_of(pools), rankings, qrels, of, _ndcg(qrels), **how)
 
 
 def _scored(chance: Generator, own: Numbers, sight: Numbers, *, copies: bool) -> tuple[Numbers, Numbers]:
@@ -155,27 +155,20 @@ def _scored(chance: Generator, own: Numbers, sight: Numbers, *, copies: bool) ->
     return sight[:, None] * seen + chance.normal(0, 0.5, DOCS) + noise, grades
 
 
-def _ndcg(runs: Mapping[str, Run]) -> Callable[[Sequence[Qrel]], dict[str, dict[str, float]]]:
+def _ndcg(qrels: Sequence[Qrel]) -> Callable[[Mapping[str, Run]], dict[str, dict[str, float]]]:
     """nDCG as trec_eval has it."""
+    graded: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, grade in qrels:
+        graded.setdefault(query_id, {})[doc_id] = grade
+    discount = 1 / np.log2(np.arange(2, DOCS + 2))
+    ideal = {query: max(1e-9, np.sort([*of.values()])[::-1] @ discount[: len(of)]) for query, of in graded.items()}
 
-    def under(qrels: Sequence[Qrel]) -> dict[str, dict[str, float]]:
-        graded: dict[str, dict[str, int]] = {}
-        for query_id, doc_id, grade in qrels:
-            graded.setdefault(query_id, {})[doc_id] = grade
-        discount = 1 / np.log2(np.arange(2, DOCS + 2))
-        ideal = {query: max(1e-9, np.sort([*of.values()])[::-1] @ discount[: len(of)]) for query, of in graded.items()}
-        return {
-            run: {
-                query: float(
-                    np.array([graded[query].get(doc.doc_id, 0) for doc in of[query]]) @ discount[: len(of[query])]
-                )
-                / ideal[query]
-                for query in graded
-            }
-            for run, of in runs.items()
-        }
+    def gain(query: str, docs: Ranking) -> float:
+        return float(np.array([graded[query].get(doc.doc_id, 0) for doc in docs]) @ discount[: len(docs)])
 
-    return under
+    return lambda runs: {
+        run: {query: gain(query, of[query]) / ideal[query] for query in graded} for run, of in runs.items()
+    }
 
 
 if __name__ == "__main__":

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import sqlite3
-import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ANNOT = Path(sys.executable).with_name("annot")
+from annot.cli.main import run
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.labelstudio.gateway"]
+)
+"""Each command is a process of its own, forked off one that has imported already what most of them need."""
 COUNTED = {"task": "tasks", "judgement": "judgements", "adjudication": "adjudications"}
 """What a kill may interrupt, by table."""
 TRIES = 5
@@ -33,6 +40,39 @@ class Hit(NamedTuple):
     """Seconds that the run took which then came to its end."""
     written: str
     """What it had put on record by then."""
+
+
+class Command:
+    """`annot` with these arguments, as a process of its own."""
+
+    def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
+        self._written = tempfile.TemporaryDirectory(prefix="annot-command-")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")}
+        words = ["annot", *arguments, "-C", str(folder), "--json"]
+        self._process = PROCESSES.Process(target=_run, args=(words, environment, self._written.name))
+        self._process.start()
+
+    def ended(self, *, within: float | None = None) -> tuple[int | None, str, str]:
+        """The exit code and what was printed to both streams; killed where it takes more seconds than these."""
+        with self._written as folder:
+            self._process.join(within)
+            self._process.kill()
+            self._process.join()
+            out, err = ((Path(folder) / name).read_text(encoding="utf-8") for name in STREAMS)
+        return self._process.exitcode, out, err
+
+
+STREAMS = ("stdout", "stderr")
+
+
+def _run(words: list[str], environment: dict[str, str], folder: str) -> None:
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, name in enumerate(STREAMS, start=1):
+        os.dup2(os.open(Path(folder) / name, os.O_WRONLY | os.O_CREAT), number)
+    sys.argv = words
+    run()
 
 
 class Lead:
@@ -58,9 +98,8 @@ class Lead:
 
     def done(self, *arguments: str, code: int = 0) -> Any:
         """Run the command to its end, which must have this exit code; what `--json` carries."""
-        process = self._started(arguments)
-        out, err = process.communicate()
-        self._refuse(arguments, process.returncode, {code}, err)
+        found, out, err = Command(self.folder, arguments).ended()
+        self._refuse(arguments, found, {code}, err)
         return json.loads(out)["data"] if out else err
 
     def measure_start(self, *arguments: str) -> None:
@@ -123,23 +162,12 @@ class Lead:
         self.done("studio", "up")
         self.serving.set()
 
-    def _started(self, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
-        command = [str(ANNOT), *arguments, "-C", str(self.folder), "--json"]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")}
-        return subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-        )
-
     def _killed(self, arguments: tuple[str, ...], moment: float) -> bool:
         """Whether SIGKILL met the command before its end."""
-        process = self._started(arguments)
-        try:
-            _, err = process.communicate(timeout=moment)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            _, err = process.communicate()
-        self._refuse(arguments, process.returncode, {0, -9}, err)
-        return process.returncode == -9
+        command = Command(self.folder, arguments)
+        code, _, err = command.ended(within=moment)
+        self._refuse(arguments, code, {0, -9}, err)
+        return code == -9
 
     def _refuse(self, arguments: tuple[str, ...], found: int | None, expected: set[int], err: str) -> None:
         if found not in expected:

@@ -19,7 +19,6 @@ def evaluated_runs(
         **{
             "splits": {},
             "systems": {},
-            "demonstrations": (),
             "conventions": ("trec",),
             "measures": (),
             "ties": "order",

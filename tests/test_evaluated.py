@@ -8,7 +8,6 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.clustered import mean_interval, ratio_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
-from annot.publishing.report.sections.runs import best_line, compared
 from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {
@@ -40,35 +39,6 @@ def evaluated(*query_ids: str) -> Evaluated:
 def line(found: Evaluated, facet: str, run: str) -> RunMeasures:
     (of_facet,) = [one for one in found.lines if (one.facet, one.run) == (facet, run)]
     return of_facet
-
-
-def test_what_was_trained_on_what_it_is_tested_on_is_measured_and_compared_with_nothing() -> None:
-    """It would be the best and beat every other: named so in its row, and in no verdict, comparison or letter."""
-    papers = [f"p{at}" for at in range(12)]
-    qrels = [Qrel(f"{paper}-method", f"d{at}", 3 * (at < 3)) for paper in papers for at in range(8)]
-    ranks = {"leaky": range(8), "good": (0, 1, 3, 2, 4, 5, 6, 7), "poor": range(7, -1, -1)}
-    runs = {
-        tag: {
-            f"{paper}-method": tuple(ScoredDoc(f"d{doc}", -float(at)) for at, doc in enumerate(order))
-            for paper in papers
-        }
-        for tag, order in ranks.items()
-    }
-    honest = evaluated_runs({tag: runs[tag] for tag in ("good", "poor")}, qrels)
-    found = evaluated_runs(runs, qrels, demonstrations={"leaky"})
-    assert found.comparisons == honest.comparisons
-    assert found.verdicts == honest.verdicts
-    assert [one.best for one in found.verdicts] == ["good"]
-    assert [one for one in found.lines if one.run != "leaky"] == list(honest.lines)
-    assert line(found, "method", "leaky").values["AP"] == pytest.approx(1)
-    assert best_line(found).startswith("good is best")
-    (table,) = compared(found)
-    assert [row[0] for row in table.rows] == [
-        *("good (a)", "poor (b): not better than chance"),
-        *("leaky: trained on its test queries", CHANCE),
-    ]
-    (note,) = set(found.notes) - set(honest.notes)
-    assert note == "leaky: is not compared, because it was trained on its test queries"
 
 
 @pytest.mark.parametrize("run", ["in order", CHANCE])

@@ -10,9 +10,6 @@ from io import StringIO
 from pathlib import Path
 
 import pandas as pd
-from annot.store import runs
-from annot.store.database import open_store
-from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
 
@@ -22,30 +19,6 @@ def with_the_grades_as_a_run(folder: Path) -> None:
     rows = [(query, doc, int(grade)) for query, _, doc, grade in map(str.split, lines)]
     (folder / "best.run").write_text("".join(f"{query} Q0 {doc} 1 {grade} x\n" for query, doc, grade in rows))
     annot_done("run", "import", "best.run", "--tag", "best", folder=folder)
-
-
-def test_a_run_that_learned_from_the_grades_is_measured_and_wins_nothing(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    before = annot_done("evaluate", "--json", folder=folder).data
-    with_the_grades_as_a_run(folder)
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        (best,) = [run for run in runs.read_runs(session) if run.tag == "best"]
-        runs.put_runs(session, [best._replace(facts={**best.facts, "demonstration": "ranks by the final grades"})])
-    found = annot_done("evaluate", "--json", folder=folder)
-    assert found.data["comparison"] == before["comparison"]
-    lines = [line for line in found.data["lines"] if line["demonstration"] and line["convention"] == "csfcube"]
-    shown = {line["run"]: line["values"]["NDCG%20"] for line in lines}
-    assert shown == {"best": 1.0}
-    assert "best: trained on its test queries" in annot_done("evaluate", folder=folder).stdout
-    named = pd.read_csv(StringIO(annot_done("evaluate", "--csv", folder=folder).stdout))["run"]
-    assert {name for name in named if name.startswith("best")} == {"best: trained on its test queries"}
-    refused = annot("evaluate", "best", "fabs_bm25", "--out", "it", folder=folder)
-    assert (refused.exit_code, "at least 2 runs" in refused.message()) == (2, True)
-    assert "best" not in {run["run"] for run in annot_done("reusability", "--json", folder=folder).data["runs"]}
-    annot_done("report", folder=folder)
-    first = (folder / "exports" / "report.md").read_text().partition("## Agreement")[0]
-    assert "**best" not in first
-    assert "were trained on their test queries" in annot("evaluate", "exports/runs/best.run", folder=folder).message()
 
 
 def test_verdict_marks_and_p_values_are_the_same_everywhere(study: Callable[[str], Path]) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-import safetensors.numpy
 from annot.base.records import ScoredDoc, ranked
 from annot.ranking import vectors
 from annot.store.papers import paper_ids
@@ -59,9 +58,6 @@ def written(folder: Path, matrix: np.ndarray, form: str) -> list[str]:
         case "npy" | "npy of float64":
             np.save(folder / "m.npy", matrix.astype(np.float64) if form != "npy" else matrix)
             return ["m.npy", "--ids", "ids.txt", "--space", "theirs"]
-        case "safetensors":
-            safetensors.numpy.save_file({"rows": matrix, "other": np.ones(2)}, folder / "m.safetensors")
-            return ["m.safetensors", "--ids", "ids.txt", "--vector-column", "rows", "--space", "theirs"]
         case "parquet" | "parquet of fixed size":
             kind = pyarrow.list_(pyarrow.float32(), 6 if form != "parquet" else -1)
             columns = {"embedding": pyarrow.array(matrix.tolist(), kind), "doc_id": IDS}
@@ -78,7 +74,7 @@ def written(folder: Path, matrix: np.ndarray, form: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "form",
-    ["npy", "npy of float64", "safetensors", "parquet", "parquet of fixed size", "semantic-scholar"],
+    ["npy", "npy of float64", "parquet", "parquet of fixed size", "semantic-scholar"],
 )
 def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form: str) -> None:
     typed = written(folder, matrix, form)
@@ -224,7 +220,6 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 for other papers, 58 not finite in float16"),
         ("mine", ["papers.jsonl", "--format", "npy", "--ids", "ids.txt"], "not a .npy file"),
         ("mine", ["papers.jsonl", "--format", "parquet"], "not a Parquet file"),
-        ("mine", ["papers.jsonl", "--format", "safetensors", "--ids", "ids.txt"], "not a safetensors file"),
         ("mine", ["whole.npy", "--ids", "ids.txt"], "found int64 in 2 dimensions"),
         ("mine", ["corpus/part-00001.parquet"], "expected 'vector'"),
         ("mine", ["cut.gz"], "cannot be decompressed"),

@@ -113,7 +113,7 @@ def as_planted(diagnosis: Diagnosis | Undefined) -> set[Planted]:
 
 def diagnosed(panel: Panel) -> set[Planted]:
     """What is found in the panel."""
-    return as_planted(diagnose(panel, level=0.95, seed=13))
+    return as_planted(diagnose(panel, level=0.95))
 
 
 def panel(
@@ -137,7 +137,6 @@ def panel(
         who=who,
         grade=grades[pair, who].astype(np.int64),
         seconds=np.full(len(pair), np.nan),
-        days=np.full(len(pair), ""),
         in_order=tuple(np.flatnonzero(who == a) for a in range(grades.shape[1])),
         by_clock=np.zeros(grades.shape[1], dtype=bool),
         final=np.full(n, -1),

@@ -74,7 +74,7 @@ def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:
     few = Undefined("3 query papers: an interval needs 4", "fewer than 4 query papers")
     line = SimpleNamespace(
         values={"AP": 0.5, "P": 0.4}, intervals={"AP": few, "P": few}, spread={}, facet="method", run="bm25", runs=1,
-        demonstration=False, convention="trec", queries=3, average="mean",
+        convention="trec", queries=3, average="mean",
     )  # fmt: skip
     evaluated = SimpleNamespace(level=0.95, several=False)
     made = of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]

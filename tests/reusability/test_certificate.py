@@ -1,22 +1,18 @@
-"""Reusability on made studies whose truth is known, against plain loops, and on noise alone."""
+"""Reusability on made studies whose truth is known, and against plain loops."""
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc, ranked
-from annot.base.stats.seeding import generator
 from annot.measuring.reusability.certificate import certify, verdict_of
 from annot.measuring.reusability.own_finds import Loss, finds_of, losses
-from annot.measuring.reusability.reductions import BOUNDS, HALVINGS, ranked_runs, reductions, split_halves
 from annot.pools.pooling import draw, extended
 from annot.publishing.report.certificate import terminal
-from scipy.stats import kendalltau, t
+from scipy.stats import t
 
 Runs = dict[str, dict[str, tuple[ScoredDoc, ...]]]
 
@@ -31,12 +27,12 @@ def pool(paper: str, found: Mapping[str, Mapping[str, int]]) -> Pool:
     return Pool(paper, "blocks", None, None, 1, methods, (), (), None, tuple(entries))
 
 
-def precision(runs: Runs):
+def precision(qrels: Sequence[Qrel]):
     """Precision at 5, by plain loops."""
+    relevant = {(one.query_id, one.doc_id) for one in qrels if one.relevance >= 2}
+    queries = {one.query_id for one in qrels}
 
-    def under(qrels: Sequence[Qrel]) -> dict[str, dict[str, float]]:
-        relevant = {(one.query_id, one.doc_id) for one in qrels if one.relevance >= 2}
-        queries = {one.query_id for one in qrels}
+    def of(runs: Runs) -> dict[str, dict[str, float]]:
         return {
             tag: {
                 query: sum((query, doc.doc_id) in relevant for doc in run.get(query, ())[:5]) / 5 for query in queries
@@ -44,7 +40,7 @@ def precision(runs: Runs):
             for tag, run in runs.items()
         }
 
-    return under
+    return of
 
 
 def run_of(order: Mapping[str, Sequence[str]]) -> dict[str, tuple[ScoredDoc, ...]]:
@@ -97,25 +93,7 @@ def lost(alone: int, **rankings: Runs) -> dict[str, Loss]:
     _, qrels, pools, papers = study(alone=alone)
     of_methods = rankings_of(pools) | rankings
     how = {"relevant_from": 2, "tolerance": 0.05, "level": 0.95}
-    return {one.method: one for one in losses(finds_of(pools), of_methods, qrels, papers, precision, **how)}
-
-
-def test_runs_are_measured_without_what_one_method_alone_brought() -> None:
-    runs, qrels, pools, papers = study(alone=3)
-    finds = finds_of(pools)
-    found = {
-        one.name: one for one in reductions(pools, finds, qrels, papers, precision(runs), relevant_from=2, seed=1)[0]
-    }
-    late = found["late"]
-    assert (late.lost, late.lost_relevant) == (12 * 3, 12 * 3)
-    before, after = (
-        {tag: mean(values.values()) for tag, values in precision(runs)(left).items()}
-        for left in (qrels, [one for one in qrels if int(one.doc_id[-1]) > 2 or "x" in one.doc_id])
-    )
-    assert {change.run: change.before for change in late.changes} == pytest.approx(before)
-    assert {change.run: change.after for change in late.changes} == pytest.approx(after)
-    assert {(change.run, change.rank_before, change.rank_after) for change in late.changes} >= {("late", 1, 1)}
-    assert (found["early"].lost, found["early"].kept) == (0, found["early"].significant)
+    return {one.method: one for one in losses(finds_of(pools), of_methods, qrels, papers, precision(qrels), **how)}
 
 
 def test_a_method_loses_its_own_finds_and_nothing_else() -> None:
@@ -137,7 +115,7 @@ def test_a_method_that_loses_its_finds_falls_behind_others() -> None:
 
 def test_a_method_without_a_ranking_is_measured_by_the_best_order() -> None:
     _, qrels, pools, papers = study(alone=2)
-    found = losses(finds_of(pools), {}, qrels, papers, precision, relevant_from=2, tolerance=0.05, level=0.95)
+    found = losses(finds_of(pools), {}, qrels, papers, precision(qrels), relevant_from=2, tolerance=0.05, level=0.95)
     late = next(one for one in found if one.method == "late")
     assert (late.ranked, late.rank, late.score, late.without) == (False, None, 1.0, pytest.approx(0.6))
 
@@ -185,19 +163,19 @@ def test_what_a_method_alone_brought_is_what_the_pool_drawn_without_it_lacks(see
 
 GIVEN = {
     **{"measure": "P@5", "loss_measure": "P@5", "relevant_from": 2, "tolerance": 0.05, "level": 0.95},
-    **{"assessor_tau": None, "seed": 1},
 }
 
 
 def certified(alone: int, **changed: object):
     runs, qrels, pools, papers = study(alone=alone)
-    return certify(runs, qrels, pools, rankings_of(pools), papers, precision, precision, **{**GIVEN, **changed})
+    return certify(
+        runs, qrels, pools, rankings_of(pools), papers, precision(qrels), precision(qrels), **{**GIVEN, **changed}
+    )
 
 
 def test_where_all_find_the_same_the_verdict_is_fair() -> None:
     found = certified(0)
     assert (found.verdict, {one.place for one in found.losses}) == ("fair", {"below"})
-    assert {one.tau for one in found.methods} == {1.0}
 
 
 def loss(method: str, of_papers: Sequence[float], *, methods: int = 2, tolerance: float = 0.05) -> Loss:
@@ -209,9 +187,7 @@ def loss(method: str, of_papers: Sequence[float], *, methods: int = 2, tolerance
     values = {f"p{at}-method": value for at, value in enumerate(of_papers)}
 
     def score(runs):
-        return lambda qrels: {
-            run: {query: (0.0 if run.endswith("unjudged") else values[query]) for query in values} for run in runs
-        }
+        return {run: {query: (0.0 if run.endswith("unjudged") else values[query]) for query in values} for run in runs}
 
     papers = {query: query.partition("-")[0] for query in values}
     how = {"relevant_from": 2, "tolerance": tolerance, "level": 0.95}
@@ -263,7 +239,7 @@ def test_where_one_method_found_it_alone_the_verdict_names_it() -> None:
     runs, qrels, pools, papers = study(alone=3)
     # One find less in the first four papers, so that the losses differ.
     qrels = [one._replace(relevance=0) if one.doc_id in {"p0r0", "p1r0", "p2r1", "p3r2"} else one for one in qrels]
-    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
+    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, *[precision(qrels)] * 2), **GIVEN)
     told = terminal(found)[0]
     assert found.verdict == "care"
     assert "only with care: the papers that late alone found would be missed" in told.splitlines()[0]
@@ -275,113 +251,8 @@ def test_a_run_that_is_hardly_judged_is_named_and_lies_between_its_bounds() -> N
     runs["new"] = run_of(
         {query: [f"{query}u0", f"{papers[query]}r0", f"{query}u1", f"{papers[query]}r1"] for query in papers}
     )
-    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, precision, precision), **GIVEN)
+    found = certify(*(runs, qrels, pools, rankings_of(pools), papers, *[precision(qrels)] * 2), **GIVEN)
     new = next(run for run in found.runs if run.run == "new")
     assert (new.judged_at_20, new.as_it_is, new.condensed) == (0.5, 0.4, 0.4)
     assert not new.pooled
     assert "Less than 95% of the first 20 papers of new are judged" in terminal(found)[0]
-
-
-def test_depths_keep_what_some_method_has_high_enough() -> None:
-    runs, qrels, pools, papers = study(alone=2)
-    found = {
-        one.name: one
-        for one in reductions(pools, finds_of(pools), qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
-    }
-    assert sorted(found, key=int) == ["5", "10", "15"]
-    assert {name: one.lost for name, one in found.items()} == {"5": 12 * 15, "10": 12 * 10, "15": 12 * 5}
-    assert {one.lost_relevant for one in found.values()} == {0}
-
-
-def test_a_cited_paper_has_no_depth_and_stays() -> None:
-    runs, qrels, pools, papers = study(alone=0)
-    cited = {
-        paper: replace(
-            one, entries=tuple(PoolEntry(entry.doc_id, Draw("cited", None, None, 1)) for entry in one.entries)
-        )
-        for paper, one in pools.items()
-    }
-    assert not reductions(cited, finds_of(cited), qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
-
-
-def values(effects: Sequence[float], *, papers: int, noise: float, seed: int) -> dict[str, dict[str, float]]:
-    chance = random.Random(seed)
-    hard = [chance.uniform(0.2, 0.8) for _ in range(papers)]
-    return {
-        f"run{at}": {f"q{paper}": hard[paper] + effect + chance.gauss(0, noise) for paper in range(papers)}
-        for at, effect in enumerate(effects)
-    }
-
-
-def test_halves_are_what_plain_loops_make_of_the_same_halvings() -> None:
-    papers = {f"q{at}": f"p{at:02}" for at in range(11)}
-    whole = ranked_runs(values((0.0, 0.02, 0.1), papers=11, noise=0.1, seed=4), papers)
-    found = split_halves(whole, seed=9)
-    assert found is not None
-    draw = generator(9, "halves")
-    taus, sizes = [], []
-    for _ in range(HALVINGS):
-        order = draw.permutation(11)
-        first, second = ([mean(row[at] for at in half) for row in whole.by_paper] for half in (order[:5], order[5:10]))
-        taus.append(kendalltau(first, second).statistic)
-        sizes += [
-            (abs(first[a] - first[b]), (first[a] - first[b]) * (second[a] - second[b]) < 0)
-            for a, b in itertools.combinations(range(3), 2)
-        ]
-    assert found.papers == 5
-    assert found.tau == pytest.approx(mean(taus))
-    by_bin = {
-        least: [turned for size, turned in sizes if least <= size < below]
-        for least, below in itertools.pairwise(BOUNDS)
-    }
-    assert {one.least: (one.differences, one.swapped) for one in found.swaps} == {
-        least: (len(turned), sum(turned)) for least, turned in by_bin.items() if turned
-    }
-
-
-def test_runs_that_do_not_differ_turn_round_half_of_the_time() -> None:
-    """The null: a half's difference is the whole's plus or minus as much again, so half of them turn round.
-
-    Ninety independent differences: three standard errors are 0.11.
-    """
-    swapped = differences = 0
-    taus = []
-    for seed in range(30):
-        papers = {f"q{at}": f"p{at:02}" for at in range(20)}
-        found = split_halves(ranked_runs(values((0.0,) * 4, papers=20, noise=0.1, seed=seed), papers), seed=seed)
-        assert found is not None
-        swapped += sum(one.swapped for one in found.swaps)
-        differences += sum(one.differences for one in found.swaps)
-        taus.append(found.tau)
-    assert 0.39 < swapped / differences < 0.61
-    assert abs(mean(taus)) < 0.22
-
-
-def test_halves_need_four_papers_and_two_runs() -> None:
-    papers = {f"q{at}": f"p{at}" for at in range(3)}
-    assert split_halves(ranked_runs(values((0.0, 0.1), papers=3, noise=0.1, seed=1), papers), seed=1) is None
-    papers = {f"q{at}": f"p{at}" for at in range(8)}
-    assert split_halves(ranked_runs(values((0.0,), papers=8, noise=0.1, seed=1), papers), seed=1) is None
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_significant_differences_of_equal_runs_are_rare(seed: int) -> None:
-    """Holm's correction keeps the chance of any finding among six pairs at 5%: of 60 studies at most 8 (p = 0.007)."""
-    papers = {f"q{at}": f"p{at:02}" for at in range(14)}
-    found = [
-        ranked_runs(values((0.0,) * 4, papers=14, noise=0.1, seed=100 * seed + at), papers).better(seed=1)
-        for at in range(60)
-    ]
-    assert sum(map(bool, found)) <= 8
-
-
-def test_facets_of_one_paper_count_as_one() -> None:
-    papers = {"a-method": "a", "a-result": "a", "b-method": "b"}
-    one = ranked_runs(
-        {"r": {"a-method": 0.0, "a-result": 1.0, "b-method": 1.0}, "s": dict.fromkeys(papers, 0.5)}, papers
-    )
-    assert one.by_paper.shape == (2, 2)
-    # As `annot evaluate` has it: the mean over the three queries.
-    assert one.means.tolist() == pytest.approx([2 / 3, 0.5])
-    # Better in one facet of a paper and worse in the other by as much: no difference of that paper.
-    assert one.by_paper[0, 0] == pytest.approx(2 / 3)

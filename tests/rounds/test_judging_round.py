@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from annot.base.errors import AnnotError, StudioError
 from annot.judging.exchange.audit import audit
@@ -169,6 +171,20 @@ def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: Wo
         assert len(set(keys)) == len(keys) == 10
     planned.judge("a1", dict.fromkeys(planned.pairs, 1))
     assert planned.pull().assessors[0].judged == 10
+
+
+def test_what_a_killed_push_changed_was_not_changed_by_hand(sent: World) -> None:
+    text = page(sent.ws, "method")
+    for number in itertools.count(1):
+        write_file(sent.folder / "guidelines" / "method.md", f"{text}\nNo grade for paper {number}.\n")
+        sent.studio.kill_at(number)
+        try:
+            sent.push(guidelines_changed="papers were missing")
+        except Killed:
+            assert sent.push(guidelines_changed="papers were missing").notes == ()
+        else:
+            break
+    assert number > 9
 
 
 @pytest.mark.parametrize("number", [4, 5, 6, 7, 8, 9])

@@ -1,18 +1,20 @@
-"""README's study, the tutorial and the how-to pages, typed line by line on a real Label Studio."""
+"""README's study and the tutorial, typed line by line on a real Label Studio; the how-to pages, on one in memory."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from annot.demo import simulated_people
 from annot.study.workspace import Workspace
+from command_line import annot
 from documented import CHECKOUT, DOCS, references, runnable, shows, typed
 from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from studies import quietly
-
-pytestmark = pytest.mark.studio
 
 PEOPLE = {
     "judge": simulated_people.judge,
@@ -37,6 +39,7 @@ def begun(line: str, folder: Path, studio: Studio) -> Path:
     return study
 
 
+@pytest.mark.studio
 def test_the_study_of_the_readme_goes_as_printed(studio: Studio, tmp_path: Path) -> None:
     _, study, _ = references.blocks(CHECKOUT / "README.md")
     first, *rest = study.code.splitlines()
@@ -50,12 +53,30 @@ def test_the_study_of_the_readme_goes_as_printed(studio: Studio, tmp_path: Path)
     assert (folder / "exports" / "browse.html").is_file()
 
 
-@pytest.mark.parametrize("pages", [[DOCS / "tutorial.md"], "howto"], ids=["tutorial", "how-to pages"])
-def test_a_study_goes_as_the_pages_say(pages: list[Path] | str, studio: Studio, tmp_path: Path) -> None:
-    if isinstance(pages, str):
-        names = re.findall(r"\]\(([a-z]+\.md)\)", INDEX.read_text(encoding="utf-8"))
-        pages = [INDEX.parent / name for name in names]
-    folder = tmp_path
+@pytest.mark.studio
+def test_a_study_goes_as_the_tutorial_says(studio: Studio, tmp_path: Path) -> None:
+    study_of_the_pages([DOCS / "tutorial.md"], tmp_path, studio, typed)
+
+
+def test_a_study_goes_as_the_how_to_pages_say(memory: StudioOfMemory, tmp_path: Path) -> None:
+    names = re.findall(r"\]\(([a-z]+\.md)\)", INDEX.read_text(encoding="utf-8"))
+    study_of_the_pages([INDEX.parent / name for name in names], tmp_path, memory, run_here)
+
+
+def run_here(code: str, folder: Path) -> str:
+    """As `typed`, in this process, which alone knows the server in memory."""
+    printed = ""
+    for line in code.splitlines():
+        command, *words = shlex.split(line.removesuffix("|| true"), comments=True)
+        assert command == "annot", line
+        done = annot(*words, folder=folder)
+        assert done.exit_code == 0 or line.endswith("|| true"), f"{line}\n{done.stdout}\n{done.stderr}"
+        printed += done.stdout
+    return printed
+
+
+def study_of_the_pages(pages: Sequence[Path], folder: Path, studio: Studio, type: Callable[[str, Path], str]) -> None:
+    """Type the blocks of these pages in order; they print what is shown below them."""
     for page in pages:
         for block in runnable(page):
             if block.people:
@@ -65,6 +86,6 @@ def test_a_study_goes_as_the_pages_say(pages: list[Path] | str, studio: Studio, 
                 first, _, code = code.partition("\n")
                 folder = begun(first, folder, studio)
                 code = code.removeprefix("cd study\n")
-            printed = typed(code, folder)
+            printed = type(code, folder)
             assert shows(printed, block.output), f"{page.name}: {printed}"
     assert (folder / "exports" / "report.html").is_file()

@@ -34,10 +34,8 @@ from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.study.workspace import Workspace, write_file
 from demo_collection import common_words
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from studies import PEOPLE, Study, add_people, quietly
-
-pytestmark = pytest.mark.studio
 
 NAME = "fresh-csfcube"
 PER_METHOD = 6
@@ -70,13 +68,13 @@ class Drawn:
 
 
 @pytest.fixture(scope="module")
-def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+def drawn(shared: Path, memory: StudioOfMemory, tmp_path_factory: pytest.TempPathFactory) -> Drawn:
     folder = tmp_path_factory.mktemp("fresh") / "study"
     write_file(folder / "annot.toml", SETTINGS)
     init(folder, name=None, dry_run=False)
     ws = Workspace.open(folder)
     ws.cache.mkdir()
-    (ws.cache / "studio").symlink_to(studio.folder)
+    (ws.cache / "studio").symlink_to(memory.folder)
     release = shared / "csfcube"
     added = corpus.add(ws, [release / "abstracts-csfcube-preds.jsonl"], form=None, dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
@@ -102,7 +100,7 @@ def entries(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def judged(drawn: Drawn, studio: Studio) -> Study:
+def judged(drawn: Drawn, memory: StudioOfMemory) -> Study:
     """Four query-facets planned for two assessors, sent, judged by simulated people, pulled."""
     ws = drawn.ws
     add_people(ws, PEOPLE)
@@ -110,7 +108,7 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     push.push(ws, round="judging", dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
     pull.pull(ws, round="judging", advance=quietly)
-    return Study(ws.root, studio)
+    return Study(ws.root, memory)
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,8 @@ from annot.store.adjudications import read_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import read_judgements
 from command_line import annot_done
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from studies import Pair, Study, draw_pools, make_study
-
-pytestmark = pytest.mark.studio
 
 
 def on_record(study: Study) -> Any:
@@ -79,11 +77,11 @@ def grades(pairs: list[Pair], grade: Callable[[int], int]) -> dict[Pair, int | N
 
 
 def test_a_database_lost_at_any_of_ten_moments_comes_back_with_the_same_grades_and_nothing_twice(
-    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: StudioOfMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LABEL_STUDIO_URL", studio.url)
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
-    study = make_study(tmp_path / "study", studio, name="lost-ten-times", per_method=3)
+    monkeypatch.setenv("LABEL_STUDIO_URL", memory.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", memory.token)
+    study = make_study(tmp_path / "study", memory, name="lost-ten-times", per_method=3)
     story = Story(study, tmp_path)
     story.run("push")
     story.lose()  # 1: the minute after the first push

@@ -14,17 +14,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 import tomlkit
 from annot.demo import packaged
 from annot.study.workspace import Workspace
 from command_line import Result, annot
 from complete_study import rating
-from fixtures_studio import Studio
 from judged_study import COLLECTION, answered
+from memory_studio import StudioOfMemory
 from studies import Study, address_of
-
-pytestmark = pytest.mark.studio
 
 SIGN = "next: "
 FILES = {
@@ -45,8 +42,8 @@ MOST = 60
 class Lead:
     """Types what comes next, and decides what has to be decided."""
 
-    def __init__(self, folder: Path, studio: Studio) -> None:
-        self.study = Study(folder, studio)
+    def __init__(self, folder: Path, memory: StudioOfMemory) -> None:
+        self.study = Study(folder, memory)
         self.typed: list[str] = []
         self.people = iter(("a1", "a2", "a3"))
         self.files = iter(range(9))
@@ -142,12 +139,12 @@ def sets(folder: Path, section: str, **values: object) -> None:
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
 
 
-def test_what_is_next_leads_from_the_first_command_to_the_last(studio: Studio, tmp_path: Path) -> None:
-    lead = Lead(tmp_path / "study", studio)
+def test_what_is_next_leads_from_the_first_command_to_the_last(memory: StudioOfMemory, tmp_path: Path) -> None:
+    lead = Lead(tmp_path / "study", memory)
     folder = lead.study.folder
     begun = lead.types("annot init study --name next-story", folder=tmp_path)
     (folder / ".annot").mkdir()
-    (folder / ".annot" / "studio").symlink_to(studio.folder)
+    (folder / ".annot" / "studio").symlink_to(memory.folder)
     (folder / "papers.jsonl").write_text(packaged.corpus_text(), encoding="utf-8")
     sets(folder, "pool", per_method=1, methods=["title_tfidf", "abs_tfidf", "cited"])
     sets(folder, "word_vectors", epochs=1, dimensions=10)

@@ -12,23 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import command_line
-import httpx
 import pytest
 from annot.measuring.measured import agreement_of
 from annot.study.snapshot import read_snapshot
 from command_line import Result
-from fixtures_studio import GUARD, Studio
-from studies import TOKENS, Pair, Study, make_study
-
-pytestmark = pytest.mark.studio
+from memory_studio import StudioOfMemory
+from studies import Pair, Study, make_study
 
 WHY = "Look at the last sentence of the candidate: whose method is it?"
 
 
 @pytest.fixture
-def study(studio: Studio, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
+def study(memory: StudioOfMemory, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
     """Judged and pulled: three pairs in dispute, the others agreed; the last one was not judged by a2."""
-    made = make_study(tmp_path / "study", studio, name=request.node.name.removeprefix("test_")[:30], per_method=3)
+    made = make_study(tmp_path / "study", memory, name=request.node.name.removeprefix("test_")[:30], per_method=3)
     annot = partial(command_line.annot, folder=made.folder)
     assert annot("push").exit_code == 0
     pairs = sorted(made.planned()["a1"])
@@ -39,13 +36,8 @@ def study(studio: Studio, tmp_path: Path, request: pytest.FixtureRequest) -> Stu
 
 
 def next_task(study: Study, name: str) -> dict[str, Any]:
-    """What Label Studio's own stream shows this person next."""
-    with study.as_person(name):
-        token = TOKENS[study.studio.folder, name]
-    (project,) = study.projects()[name]
-    with httpx.Client(base_url=study.studio.url, headers={"Authorization": f"Token {token}"}, timeout=GUARD) as http:
-        found: dict[str, Any] = http.get(f"/api/projects/{project}/next").raise_for_status().json()
-    return found
+    """The first task that this person has not answered, which is what Label Studio's own stream shows next."""
+    return next(task for task in study.as_exported(name) if not task["annotations"])
 
 
 def returned_rows(annot: Callable[..., Result]) -> list[tuple[str, str, str, str | None]]:

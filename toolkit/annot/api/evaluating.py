@@ -241,7 +241,6 @@ def evaluate(
         papers=papers,
         splits={},
         systems={},
-        demonstrations=(),
         conventions=conventions,
         measures=() if measure is None else (measure,),
         ties=ties,

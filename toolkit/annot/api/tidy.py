@@ -236,7 +236,7 @@ def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
     names = {name: value for name, value in record.items() if isinstance(value, str)}
     subject = next((names[key] for key in ("assessor", "first", "better", "name", "query_id") if key in names), "")
     other = next((names[key] for key in ("second", "worse", "doc_id") if key in names), "")
-    kind = " ".join(names[key] for key in ("kind", "manner", "measure", "axis") if key in names)
+    kind = " ".join(names[key] for key in ("kind", "measure") if key in names)
     for path, row in _numbers(record, ""):
         yield {"about": about, "subject": subject, "other": other, "figure": f"{kind} {path}".strip(), **row}
 

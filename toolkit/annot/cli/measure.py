@@ -102,7 +102,7 @@ def reusability(ws: "Workspace") -> Output:
     """Test whether new systems can be scored fairly on this collection.
 
     Each pool method is scored as if it were a new system, without the papers that it alone found. The page
-    exports/certificate.html also shows smaller pools, unjudged papers and halves of the queries.
+    exports/certificate.html also shows how much of each run is judged.
     """
     from annot.steps import reusability as step
 

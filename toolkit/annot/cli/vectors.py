@@ -40,13 +40,11 @@ def vectors_add(
         ),
     ] = None,
     format: Annotated[
-        str | None, option("Format: semantic-scholar (JSON Lines), npy, parquet or safetensors.", shown="by file name")
+        str | None, option("Format: semantic-scholar (JSON Lines), npy or parquet.", shown="by file name")
     ] = None,
-    ids: Annotated[Path | None, option("npy, safetensors: file with the id of each row, one per line.")] = None,
+    ids: Annotated[Path | None, option("npy: file with the id of each row, one per line.")] = None,
     id_column: Annotated[str | None, option("parquet: column of the ids.", shown="by name")] = None,
-    vector_column: Annotated[
-        str | None, option("parquet: column of vectors; safetensors: tensor.", shown="detected")
-    ] = None,
+    vector_column: Annotated[str | None, option("parquet: column of vectors.", shown="detected")] = None,
     space: Annotated[
         str | None, option("Vector space, such as allenai/specter2.", shown="in the files, or NAME")
     ] = None,

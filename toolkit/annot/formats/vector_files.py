@@ -1,10 +1,10 @@
-"""Vectors of papers: `.npy` and safetensors with a text file of ids, Parquet, and Semantic Scholar's files."""
+"""Vectors of papers: `.npy` with a text file of ids, Parquet, and Semantic Scholar's files."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,32 +77,16 @@ def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Row
             f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}" if isinstance(matrix, np.ndarray) else "an archive"
         )
         raise InputError(f"{path}: found {found}, expected floating-point numbers in 2")
-    yield from _rows(path, len(matrix), ids, papers, tally, lambda start, end: np.asarray(matrix[start:end]))
-
-
-def read_safetensors(
-    path: Path, ids: Sequence[str], papers: Collection[str], tally: RowCounts, *, tensor: str | None
-) -> Iterator[Block]:
-    """The rows of these papers. tensor: its name; None where it is the only one. Raises InputError as `read_npy`."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            names = list(file.keys())
-            if tensor is None and len(names) != 1:
-                found = f"{len(names)} tensors ({', '.join(names)})"
-                raise InputError(f"{path}: found {found}, expected one", hint="name it: --vector-column")
-            if tensor is not None and tensor not in names:
-                raise InputError(f"{path}: tensor {tensor!r}: not found; {near(tensor, names)}")
-            part = file.get_slice(tensor or names[0])
-            shape, kind = part.get_shape(), part.get_dtype()
-            if len(shape) != 2 or kind not in ("F16", "F32", "F64"):
-                raise InputError(
-                    f"{path}: found {kind} in {counted(len(shape), 'dimension')}, expected F16, F32 or F64 in 2"
-                )
-            yield from _rows(path, shape[0], ids, papers, tally, lambda start, end: np.asarray(part[start:end]))
-    except SafetensorError as error:
-        raise InputError(f"{path}: not a safetensors file: {error}") from None
+    if len(matrix) != len(ids):
+        raise InputError(f"{path}: {len(matrix)} rows, expected {len(ids)}, one for each id")
+    for start in range(0, len(matrix), ROWS):
+        some = ids[start : start + ROWS]
+        keep = [at for at, paper_id in enumerate(some) if paper_id in papers]
+        tally.foreign += len(some) - len(keep)
+        if keep:
+            yield Block(
+                [some[at] for at in keep], np.asarray(matrix[start : start + ROWS])[keep], f"{path}: row {start + 1}"
+            )
 
 
 def read_parquet(
@@ -159,24 +143,6 @@ def _column(path: Path, names: Sequence[str], asked: str | None, usual: Sequence
     if found is None:
         raise InputError(f"{path}: found columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}")
     return found
-
-
-def _rows(
-    path: Path,
-    count: int,
-    ids: Sequence[str],
-    papers: Collection[str],
-    tally: RowCounts,
-    rows: Callable[[int, int], NDArray[Any]],
-) -> Iterator[Block]:
-    if count != len(ids):
-        raise InputError(f"{path}: {count} rows, expected {len(ids)}, one for each id")
-    for start in range(0, count, ROWS):
-        some = ids[start : start + ROWS]
-        keep = [at for at, paper_id in enumerate(some) if paper_id in papers]
-        tally.foreign += len(some) - len(keep)
-        if keep:
-            yield Block([some[at] for at in keep], rows(start, start + len(some))[keep], f"{path}: row {start + 1}")
 
 
 SPACES = {"1": "semantic-scholar/specter_v1", "2": "allenai/specter2"}

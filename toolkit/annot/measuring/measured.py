@@ -199,15 +199,7 @@ def evaluation_of(
     ties: str = "order",
     average: str = "test",
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
-
-    Raises InputError where all of them were trained on what they are tested on.
-    """
-    if runs and runs.keys() <= demonstrations(snapshot):
-        raise InputError(
-            f"{', '.join(runs)}: all of these runs were trained on their test queries; expected one that was not",
-            hint="make one with `annot run`",
-        )
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
     return of_runs(
         runs,
         qrels,
@@ -216,7 +208,6 @@ def evaluation_of(
         papers=snapshot.papers,
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
-        demonstrations=demonstrations(snapshot),
         conventions=conventions,
         measures=measures,
         ties=ties,
@@ -247,17 +238,6 @@ def assessor_effect_of(
         seed=snapshot.ws.settings.seed,
     )
     return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=snapshot.papers)
-
-
-def demonstrations(snapshot: Snapshot) -> frozenset[str]:
-    """The runs that were trained on their test queries: they are compared with nothing."""
-    return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
-
-
-def comparable_runs(snapshot: Snapshot) -> dict[str, dict[str, Ranking]]:
-    """Those of `exports/runs/` without demonstrations, by tag. Raises MissingInput when there are no runs."""
-    shown_only = demonstrations(snapshot)
-    return {tag: run for tag, run in read_run_files(snapshot.ws).items() if tag not in shown_only}
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:

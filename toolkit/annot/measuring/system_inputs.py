@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from annot.base.records import Advance, Paper, Qrel, Query, Ranking
+from annot.base.records import Advance, Paper, Qrel, Query
 from annot.base.settings.sections import SystemSettings
 from annot.corpus.corpus_facts import current_sha256
-from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
@@ -26,7 +23,6 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 FOLDS = 2
-MEASURE, CONVENTION = "NDCG%20", "csfcube"
 
 
 @dataclass(eq=False)
@@ -107,7 +103,3 @@ class StudyGrades:
         leaks = find_leaks(learned, tested, pools=documents, papers=self.papers)
         refuse_leaks(leaks, where=where)
         return leaks.candidates, leaks.other_way_round
-
-    def level(self, rankings: Mapping[str, Ranking], qrels: Sequence[Qrel]) -> float:
-        found = evaluate(dict(rankings), qrels, convention=CONVENTION, relevant_from=2, ties=TIES[0])
-        return float(np.mean([query.values[MEASURE] for query in found.queries]))

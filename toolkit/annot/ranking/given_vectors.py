@@ -17,7 +17,7 @@ from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
 from annot.formats.corpora.cutting import opened
-from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors, read_safetensors
+from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
@@ -25,7 +25,7 @@ from annot.ranking.vectors import Precision
 from annot.ranking.wordvectors import WordVectors, hashed
 from annot.study.workspace import Workspace
 
-FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
+FORM_OF = {".npy": "npy", ".parquet": "parquet"}
 """By the end of the file's name; any other is Semantic Scholar's."""
 SEMANTIC_SCHOLAR = "semantic-scholar"
 """The format whose files hold one of two versions of SPECTER, and do not all say which."""
@@ -130,9 +130,7 @@ def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Row
     if form.ids is None:
         raise InputError(f"{path}: its rows have no ids", hint="name a file with one id per line: --ids FILE")
     ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
-    if kind == "npy":
-        return read_npy(path, ids, wanted, tally)
-    return read_safetensors(path, ids, wanted, tally, tensor=form.vector_column)
+    return read_npy(path, ids, wanted, tally)
 
 
 WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]

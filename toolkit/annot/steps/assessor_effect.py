@@ -9,7 +9,7 @@ from annot.base.names import check_name, counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
-from annot.measuring.measured import assessor_effect_of, comparable_runs
+from annot.measuring.measured import assessor_effect_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
 from annot.publishing.report.sections.effect import method, terminal
 from annot.publishing.report.terminal import table_text, wrapped
@@ -27,7 +27,7 @@ def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: C
     measure_name = measure_name or PRIMARY[convention]
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"

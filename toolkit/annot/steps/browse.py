@@ -14,7 +14,7 @@ from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, comparable_runs
+from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.report.study import Study
@@ -57,7 +57,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     texts = papers.find_papers(ws.corpus, named)
-    runs = comparable_runs(snapshot)
+    runs = read_run_files(snapshot.ws)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from

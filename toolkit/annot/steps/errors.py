@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.formats.spreadsheet import SHEET, ErrorRow, write_error_sheet
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
-from annot.measuring.measured import comparable_runs
+from annot.measuring.measured import read_run_files
 from annot.store import papers
 from annot.study.adjudication import Pair
 from annot.study.exports import read_entered, refuse_unfinished
@@ -34,7 +34,7 @@ def write(ws: Workspace) -> WrittenSheet:
     entered = read_entered(ws)
     cases: dict[Pair, list[ErrorCase]] = {}
     relevant_from = ws.settings.evaluation.relevant_from
-    for case in error_cases(comparable_runs(snapshot), snapshot.outcome.qrels, relevant_from=relevant_from):
+    for case in error_cases(read_run_files(snapshot.ws), snapshot.outcome.qrels, relevant_from=relevant_from):
         cases.setdefault((case.query_id, case.doc_id), []).append(case)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
     titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}

@@ -23,7 +23,7 @@ from annot.measuring.evaluation.against import (
 )
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.measured import demonstrations, evaluation_of, read_run_files, with_restated
+from annot.measuring.measured import evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
 from annot.publishing.report.document import Chapter, Document
 from annot.publishing.report.latex import latex
@@ -65,11 +65,8 @@ def evaluate(
     check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
     qrels, found = exported_qrels(snapshot), _named(ws, runs, snapshot.runs)
-    if at_least_two and len(found.keys() - demonstrations(snapshot)) < 2:
-        raise InputError(
-            f"{', '.join(found)}: expected at least 2 runs that were not trained on their test queries",
-            hint="make more with `annot run`",
-        )
+    if at_least_two and len(found) < 2:
+        raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, **how)
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)

@@ -11,7 +11,7 @@ from annot.base.names import moment_now
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
-from annot.measuring.measured import comparable_runs, evaluation_of, topups
+from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
@@ -142,7 +142,7 @@ def compare(
         for (path, _), of in zip(files, queries, strict=True)
         if of - common
     )
-    runs = comparable_runs(snapshot)
+    runs = read_run_files(snapshot.ws)
     of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
     by_a, by_b = (
         evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures) for qrels in (of_a, of_b)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from annot.base.errors import MissingInput
 from annot.base.records import Qrel
-from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, assessor_effect_of, comparable_runs
+from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
-from annot.measuring.reusability.reductions import Score
+from annot.measuring.reusability.own_finds import Score
 from annot.pools.pool_facts import drawn_rankings
 from annot.publishing.report.certificate import certificate_page, terminal
 from annot.publishing.report.pages import markdown, page
@@ -34,7 +33,7 @@ PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.jso
 def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
     """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
     with ws.reading() as session:
         pools = read_pools(session)
     if not pools:
@@ -44,16 +43,14 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         qrels,
         pools,
         drawn_rankings(ws, pools),
-        {query.query_id: query.paper_id for query in snapshot.queries},
-        _score(ws, CONVENTION, MEASURE, ties=TIES[0]),
-        _score(ws, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
+        snapshot.papers,
+        _score(snapshot, qrels, CONVENTION, MEASURE, ties=TIES[0]),
+        _score(snapshot, qrels, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
         measure=MEASURE,
         loss_measure=LOSS_MEASURE,
         relevant_from=ws.settings.evaluation.relevant_from,
         tolerance=ws.settings.evaluation.tolerated_loss,
         level=ws.settings.agreement.level,
-        assessor_tau=_assessor_tau(snapshot, runs, qrels),
-        seed=ws.settings.seed,
     )
     made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
     keep(ws, FIGURES, as_text(found), tell=tell)
@@ -68,28 +65,14 @@ def describe(found: Certificate) -> str:
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _score(ws: Workspace, convention: str, measure: str, *, ties: str) -> Callable[[Runs], Score]:
-    def under(runs: Runs) -> Score:
-        def values(qrels: Sequence[Qrel]) -> Mapping[str, Mapping[str, float]]:
-            return {
-                tag: {
-                    query.query_id: query.values[measure]
-                    for query in evaluate(
-                        run, qrels, convention=convention, relevant_from=ws.settings.evaluation.relevant_from, ties=ties
-                    ).queries
-                }
-                for tag, run in runs.items()
-            }
+def _score(snapshot: Snapshot, qrels: tuple[Qrel, ...], convention: str, measure: str, *, ties: str) -> Score:
+    relevant_from = snapshot.ws.settings.evaluation.relevant_from
 
-        return values
+    def values(runs: Runs) -> Mapping[str, Mapping[str, float]]:
+        measured = {
+            tag: evaluate(run, qrels, convention=convention, relevant_from=relevant_from, ties=ties)
+            for tag, run in runs.items()
+        }
+        return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
 
-    return under
-
-
-def _assessor_tau(snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...]) -> float | None:
-    """From `annot assessor-effect`: the order under one random assessor of each pair against the final one."""
-    if len(runs) < 2 or max(map(len, snapshot.outcome.planned.values()), default=0) < 2:
-        return None
-    effect = assessor_effect_of(snapshot, runs, qrels, convention=CONVENTION, measure=MEASURE)
-    found = effect.random_assessors.tau
-    return None if isinstance(found, Undefined) else found
+    return values

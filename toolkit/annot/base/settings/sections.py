@@ -323,9 +323,8 @@ class SystemSettings(Section):
     """The same for queries that are whole abstracts; at the default, all sentences have nearly the same weight."""
     entropy: Annotated[float, Field(gt=0)] = 20.0
     """Aspire's lambda: the weight of the transport plan's entropy is 1 / lambda."""
-    features: Annotated[tuple[FileName, ...], Field(min_length=1)] = ("lsa",)
-    """What SciSearch learns from: `lsa`, or systems for sentences or abstracts. Of several, it uses the best for each
-    facet on the training queries."""
+    features: FileName = "lsa"
+    """What SciSearch learns from: `lsa`, or a system for sentences or abstracts."""
 
 
 class StoreSettings(Section):

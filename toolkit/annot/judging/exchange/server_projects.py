@@ -107,7 +107,7 @@ def bring_project(
 ) -> BroughtProject:
     """The project as `spec` says, brought up to date or made; with the duplicates that it had, and what is set back."""
     found = locate(gateway, known, marker=spec.marker, own=own)
-    changed = {} if found is None else changed_by_hand(found, known)
+    by_hand = {} if found is None else changed_by_hand(found, known)
     if found is None:
         project_id = gateway.create_project(spec)
     else:
@@ -118,6 +118,8 @@ def bring_project(
     if found is not None and found.settings["expert_instruction"] != now.settings["expert_instruction"]:
         # Who has read the earlier ones and answered has not read these.
         gateway.open_instructions(project_id, True)
+    # What is as we want it was changed by a push that was killed before it could note that.
+    changed = {name: value for name, value in by_hand.items() if now.settings.get(name) != value}
     with store.begin() as session:
         projects.set_remote_project(session, known.project, project_id, created=now.created)
         moment = moment_now()

@@ -1,25 +1,24 @@
-"""Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries and by days.
+"""Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries.
 
 The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
-likely, so the means of the queries are compared: those judged in the first half with those in the second, and those of
-each day. Where several facets of a paper are judged one after the other, whole papers are the units of chance. An
-assessor who is compared with one who changes seems to change too; so the clearest change is taken first, and the others
-are compared with those who are left.
+likely, so the means of the queries are compared: those judged in the first half with those in the second. Where several
+facets of a paper are judged one after the other, whole papers are the units of chance. An assessor who is compared with
+one who changes seems to change too; so the clearest change is taken first, and the others are compared with those who
+are left.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.base.names import counted
-from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import clusters_of
 from annot.base.stats.medians import winsorised
 from annot.base.stats.significance import holm
@@ -28,8 +27,7 @@ from annot.measuring.diagnosis.contrasts import ALPHA, Test, detectable, varianc
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 Measure = Literal["agreement", "severity", "speed"]
-Axis = Literal["position", "day"]
-FEWEST, FEWEST_QUERIES, FEWEST_DAYS = 20, 4, 3
+FEWEST, FEWEST_QUERIES = 20, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +42,23 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One assessor, one measure, one axis."""
+    """One assessor and one measure."""
 
     assessor: str
     measure: Measure
     """agreement: share of partners who gave the same grade; severity: in grades, above 0 for the strict; speed: seconds
     a pair, as a geometric mean. All are means over queries."""
-    axis: Axis
     against: tuple[str, ...]
     """The partners measured by. One only: it may as well be the partner who changes, the other way round."""
     n: int
     queries: int
     p_value: Value
-    """Corrected over all assessors, measures and axes."""
+    """Corrected over all assessors and measures."""
     changed: bool
     levels: tuple[Level, ...]
-    """The first and the second half of the queries for position; each day for days."""
+    """The first and the second half of the queries."""
     detectable: Value
-    """For position: the least change between the halves that would have been found. In the measure's unit; for speed,
+    """The least change between the halves that would have been found. In the measure's unit; for speed,
     so many times as long."""
 
 
@@ -71,13 +68,12 @@ class _Tested(NamedTuple):
 
 
 def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
-    """Test every assessor, measure and axis for a change, corrected by Holm.
+    """Test every assessor and measure for a change, corrected by Holm.
 
-    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. Days are
-    tested where there are three or more.
+    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them.
     """
     speed = _speed(panel, fence)
-    by_speed = {name: list(_tested(panel, a, "speed", (), speed)) for a, name in enumerate(panel.assessors)}
+    by_speed = [_tested(panel, a, "speed", (), speed) for a in range(len(panel.assessors))]
     settled: dict[str, list[_Tested]] = {}
     while True:
         compared = SharedPairs(panel, without=settled)
@@ -88,9 +84,9 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         tested: list[_Tested] = []
         for a, name in enumerate(panel.assessors):
             tested += settled.get(name) or [
-                *_tested(panel, a, "agreement", compared.partners[a], agreement),
-                *_tested(panel, a, "severity", compared.partners[a], severity),
-                *by_speed[name],
+                _tested(panel, a, "agreement", compared.partners[a], agreement),
+                _tested(panel, a, "severity", compared.partners[a], severity),
+                by_speed[a],
             ]
         tested = _corrected(tested)
         clear = [
@@ -116,12 +112,10 @@ def _speed(panel: Panel, fence: float) -> Array:
     return speed
 
 
-def _tested(
-    panel: Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array
-) -> Iterator[_Tested]:
-    """One assessor over positions and over days. values: shape (J,), nan where there is none."""
+def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array) -> _Tested:
+    """One assessor's queries of the first half against those of the second. values: shape (J,), nan where there is
+    none."""
     places = panel.in_order[assessor]
-    dated = bool((panel.days[places] != "").all())
     places = places[~np.isnan(values[places])]
     _, first, query = np.unique(panel.query[panel.pair[places]], return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -129,33 +123,21 @@ def _tested(
     paper = panel.paper[panel.pair[places]][first[order]]
     clusters = clusters_of(order, paper)
     means = np.bincount(query, weights=values[places])[order] / size
-    n, enough = len(places), len(places) >= FEWEST and clusters.n >= FEWEST_QUERIES
+    n = len(places)
     why = Undefined(
         f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure a change; "
         f"{FEWEST} on {FEWEST_QUERIES} are needed"
     )
-    halves = np.where(np.arange(len(size)) < len(size) // 2, "first half", "second half")
-    drift = Drift(panel.assessors[assessor], measure, "position", against, n, len(size), why, False, (), why)
-    yield _compared(drift, halves, means, size, paper) if enough else _Tested(drift, None)
-    # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
-    why = Undefined(f"fewer than {FEWEST_DAYS} days" if dated else "some judgements have no date")
-    drift = replace(drift, axis="day", p_value=why, detectable=Undefined("for positions only"))
-    days = panel.days[places][first[order]]
-    many = enough and dated and len(set(days)) >= FEWEST_DAYS
-    yield _compared(drift, days, means, size, paper) if many else _Tested(drift, None)
-
-
-def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: Integers, paper: Integers) -> _Tested:
-    """The queries compared by their labels. labels, means, size, paper: shape (Q,), size in judgements."""
-    names, group = np.unique(labels, return_inverse=True)
+    drift = Drift(panel.assessors[assessor], measure, against, n, len(size), why, False, (), why)
+    if n < FEWEST or clusters.n < FEWEST_QUERIES:
+        return _Tested(drift, None)
+    second = np.arange(len(size)) >= len(size) // 2
     levels = []
-    for place, name in enumerate(names):
-        inside = group == place
+    for label, inside in (("first half", ~second), ("second half", second)):
         mean = float(means[inside].mean())
-        mean = math.exp(mean) if drift.measure == "speed" else mean
-        levels.append(Level(str(name), int(size[inside].sum()), mean))
+        levels.append(Level(label, int(size[inside].sum()), math.exp(mean) if measure == "speed" else mean))
     alike = Undefined("all compared queries have the same value")
-    test = variance_between(means, group, paper)
+    test = variance_between(means, second.astype(np.int64), paper)
     return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
 
 
@@ -176,7 +158,7 @@ def papers_needed(n_tests: int) -> int:
 
 
 def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
-    if one.drift.axis == "day" or one.test is None:
+    if one.test is None:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
         return Undefined(

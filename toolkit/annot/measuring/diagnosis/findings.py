@@ -18,9 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import share
-from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.measuring.diagnosis.contrasts import ALPHA, detectable, noise, severity, threshold
 from annot.measuring.diagnosis.pairs import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
@@ -43,8 +42,6 @@ class AssessorFinding:
     size: Estimate
     """Above 0, a mean over queries. Severity: grades. Threshold: the share of pairs at `grade` or higher. Noise: so
     many grades further from the others than these from each other. No information: the share of `grade`, over pairs."""
-    halves: tuple[Value, ...]
-    """The same in two halves of the queries, split by chance; below 0 where it is the other way round."""
     n: int
     """The assessor's judgements that it rests on."""
     queries: int
@@ -79,19 +76,18 @@ class Diagnosis:
     gaps: tuple[GuidelineGap, ...]
 
 
-def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
+def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
     """Findings, hard pairs and guideline gaps. level: of intervals. Missing judgements are missing."""
     compared = SharedPairs(panel, without=())
     if not len(compared.at):
         return Undefined("no pair was judged by two assessors")
-    shuffled = generator(seed, "halves").permutation(int(panel.paper.max()) + 1)
-    findings = _without_information(compared, shuffled, level)
+    findings = _without_information(compared, level)
     first = asked = _Asked(panel, findings)
     reached = 0.0
     while (clearest := asked.clearest()) is not None:
         question, assessor = clearest
         reached = max(reached, asked.n_tests * float(asked.p[question, assessor]))
-        findings.append(_finding(asked, question, assessor, shuffled, reached, level))
+        findings.append(_finding(asked, question, assessor, reached, level))
         asked = _Asked(panel, findings)
     tested = np.isfinite(first.p[0])
     sizes = detectable(
@@ -151,9 +147,7 @@ class _Asked:
         return question, int(np.where(holds[question], np.abs(self.contrasts[question].mean), -1.0).argmax())
 
 
-def _finding(
-    asked: _Asked, question: int, assessor: int, shuffled: Integers, p_value: float, level: float
-) -> AssessorFinding:
+def _finding(asked: _Asked, question: int, assessor: int, p_value: float, level: float) -> AssessorFinding:
     panel, contrast = asked.compared.panel, asked.contrasts[question]
     alike = [
         one
@@ -172,7 +166,6 @@ def _finding(
         grade=None if contrast.place is None else panel.scale[contrast.place],
         direction=None if contrast.kind == "noise" else "more lenient" if sign > 0 else "stricter",
         size=contrast.estimate(assessor, level=level, most=most, sign=sign),
-        halves=_halves(asked.compared, assessor, sign * contrast.cells, shuffled),
         n=int((asked.compared.who == assessor).sum()),
         queries=int(contrast.n[assessor]),
         papers=int(contrast.units[assessor]),
@@ -182,15 +175,7 @@ def _finding(
     )
 
 
-def _halves(compared: SharedPairs, assessor: int, cells: Array, shuffled: Integers) -> tuple[Value, ...]:
-    """Means over the queries of every other paper of theirs, in the order of `shuffled`, and of the rest."""
-    at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
-    _, turn = np.unique(shuffled[compared.paper_of[compared.cell_query[at]]], return_inverse=True)
-    halves = (cells[at[turn % 2 == half]] for half in range(2))
-    return tuple(float(half.mean()) if len(half) else Undefined("one query paper") for half in halves)
-
-
-def _without_information(compared: SharedPairs, shuffled: Integers, level: float) -> list[AssessorFinding]:
+def _without_information(compared: SharedPairs, level: float) -> list[AssessorFinding]:
     """Those who give one grade whatever the pair is."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)
@@ -211,7 +196,6 @@ def _without_information(compared: SharedPairs, shuffled: Integers, level: float
                 grade=panel.scale[place],
                 direction=None,
                 size=Estimate(constant.value, constant.interval),
-                halves=_halves(compared, assessor, compared.by_cell(same), shuffled),
                 n=constant.of,
                 queries=len(np.unique(panel.query[pairs])),
                 papers=len(np.unique(panel.paper[pairs])),

@@ -80,7 +80,7 @@ def look(
             matrix=matrices.pairwise_matrix(panel, level=level),
             against_final=matrices.against_final(panel, level=level),
             severities=matrices.severities(panel, level=level),
-            diagnosis=diagnose(panel, level=level, seed=seed),
+            diagnosis=diagnose(panel, level=level),
             self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
         ),
         order=order,

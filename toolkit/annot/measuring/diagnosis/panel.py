@@ -38,8 +38,6 @@ class Panel:
     """Shape (J,), the place of its grade in the scale."""
     seconds: Array
     """Shape (J,), nan where no time was taken."""
-    days: npt.NDArray[np.str_]
-    """Shape (J,), ISO 8601, UTC; "" where a moment is missing."""
     in_order: tuple[Integers, ...]
     """For each assessor the places of their judgements, first to last."""
     by_clock: Mask
@@ -121,7 +119,6 @@ def panel_of(
         who=who,
         grade=np.array([place[one.grade] for one in given if one.grade is not None], dtype=np.int64),
         seconds=np.array([one.lead_time or np.nan for one in given], dtype=np.float64),
-        days=np.array([(one.judged_at or "")[:10] for one in given], dtype=np.str_),
         in_order=_in_order(given, assignments, who, timed),
         by_clock=timed,
         final=np.array([NO_GRADE if decision is None else place[decision.grade] for decision in final], dtype=np.int64),

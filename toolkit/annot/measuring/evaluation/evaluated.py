@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -62,8 +62,6 @@ class RunMeasures:
     """How many runs of the system there are; the values of a query are their means."""
     spread: dict[str, float] = field(default_factory=dict)
     """The standard deviation of each measure over the runs; empty for one run."""
-    demonstration: bool = False
-    """Trained on what it is tested on: measured, and compared with nothing."""
     over_chance: Interval | Undefined | None = None
     """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
     above_chance: bool = False
@@ -144,7 +142,6 @@ def of_runs(
     papers: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
-    demonstrations: Collection[str],
     conventions: tuple[str, ...],
     measures: tuple[str, ...],
     ties: str,
@@ -158,7 +155,6 @@ def of_runs(
     facets, papers: the facet and the paper of each query; papers None takes the queries as independent. judgements:
     those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
     one are one line and one side of a comparison.
-    demonstrations: runs that were trained on what they are tested on; they are measured, and compared with nothing.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
     AVERAGES. seed: of the tests between runs.
@@ -184,8 +180,6 @@ def of_runs(
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
-    shown_only = {system for system, tags in tags_of.items() if not set(tags).isdisjoint(demonstrations)}
-    notes += [f"{system}: is not compared, because it was trained on its test queries" for system in sorted(shown_only)]
     lines: list[RunMeasures] = []
     ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
@@ -217,7 +211,7 @@ def of_runs(
                 if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
             }
             for system, of in there.items():
-                line = replace(_line(convention, system, of, whole, names, level), demonstration=system in shown_only)
+                line = _line(convention, system, of, whole, names, level)
                 ahead = {query_id: value - floor[query_id][by] for query_id, value in _means(of, whole, by).items()}
                 lines.append(_beside_chance(line, whole, ahead, level=level))
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
@@ -225,7 +219,6 @@ def of_runs(
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers, average)
                 ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
-            there = {system: of for system, of in there.items() if system not in shown_only}
             if convention == conventions[0] and len(there) > 1:
                 of_facet, verdict = compare_runs(
                     facet,

@@ -8,20 +8,18 @@ the rule is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
-import numpy as np
-
-from annot.base.records import Pool, Qrel, Ranking, nested
+from annot.base.records import Pool, Qrel, nested
 from annot.base.stats.values import rounding
-from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, finds_of, losses
-from annot.measuring.reusability.reductions import Halves, Reduction, Score, ranked_runs, reductions, split_halves
+from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, Run, Score, finds_of, losses
 
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""
 
-Runs = Mapping[str, Mapping[str, Ranking]]
+Runs = Mapping[str, Run]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +59,7 @@ class Certificate:
     papers: int
     """Query papers, the units of chance."""
     runs: tuple[JudgedShare, ...]
-    methods: tuple[Reduction, ...]
-    depths: tuple[Reduction, ...]
-    halves: Halves | None
-    assessor_tau: float | None
-    """Between the orders under one assessor's grades and the final ones; None where it was not measured."""
+    """By name."""
 
 
 @rounding
@@ -73,21 +67,19 @@ def certify(
     runs: Runs,
     qrels: Sequence[Qrel],
     pools: Mapping[str, Pool],
-    rankings: Mapping[str, Mapping[str, Ranking]],
+    rankings: Runs,
     papers: Mapping[str, str],
-    score: Callable[[Runs], Score],
-    score_rankings: Callable[[Runs], Score],
+    score: Score,
+    score_rankings: Score,
     *,
     measure: str,
     loss_measure: str,
     relevant_from: int,
     tolerance: float,
     level: float,
-    assessor_tau: float | None,
-    seed: int,
 ) -> Certificate:
     """rankings: those that the pools were drawn from, by method, then query paper. papers: the query paper of each
-    query. score, score_rankings: how runs, and these rankings, are measured under any qrels."""
+    query. score, score_rankings: how runs, and these rankings, are measured."""
     judged = nested(qrels)
     finds = finds_of(pools)
     lost = losses(
@@ -97,19 +89,16 @@ def certify(
         level=level,
     )
     verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
-    as_they_are = score(runs)
-    whole = ranked_runs(as_they_are(qrels), papers)
-    condensed = ranked_runs(score(_condensed(runs, judged))(qrels), papers)
-    methods, depths = reductions(pools, finds, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
+    as_they_are, condensed = score(runs), score(_condensed(runs, judged))
     shares = tuple(
         JudgedShare(
             run,
             pooled=run in finds,
             judged_at_20=_judged_at_20(runs[run], judged),
-            as_it_is=float(whole.means[at]),
-            condensed=float(condensed.means[at]),
+            as_it_is=mean(as_they_are[run].values()),
+            condensed=mean(condensed[run].values()),
         )
-        for at, run in enumerate(whole.runs)
+        for run in sorted(runs)
     )
     return Certificate(
         verdict=verdict,
@@ -120,12 +109,8 @@ def certify(
         loss_measure=loss_measure,
         measure=measure,
         queries=len(judged),
-        papers=whole.by_paper.shape[1],
+        papers=len({papers[query_id] for query_id in judged}),
         runs=shares,
-        methods=methods,
-        depths=depths,
-        halves=split_halves(whole, seed=seed),
-        assessor_tau=assessor_tau,
     )
 
 
@@ -154,11 +139,11 @@ def _condensed(runs: Runs, judged: Mapping[str, Collection[str]]) -> Runs:
     }
 
 
-def _judged_at_20(run: Mapping[str, Ranking], judged: Mapping[str, Collection[str]]) -> float:
+def _judged_at_20(run: Run, judged: Mapping[str, Collection[str]]) -> float:
     """The mean over the queries of the qrels that the run answers."""
     shares = [
         sum(doc.doc_id in judged[query_id] for doc in run[query_id][:20]) / len(run[query_id][:20])
         for query_id in judged
         if run.get(query_id)
     ]
-    return float(np.mean(shares)) if shares else 0.0
+    return mean(shares) if shares else 0.0

@@ -17,7 +17,6 @@ import numpy as np
 from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.reusability.reductions import Score
 from annot.pools.pooling import as_of, draw, extended
 
 MOST_PAPERS = 1000
@@ -27,6 +26,8 @@ UNJUDGED = "-unjudged"
 Run = Mapping[str, Ranking]
 Pair = tuple[str, str]
 """A query paper and a document."""
+Score = Callable[[Mapping[str, Run]], Mapping[str, Mapping[str, float]]]
+"""The measure of each run on each query of the qrels, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def losses(
     rankings: Mapping[str, Run],
     qrels: Sequence[Qrel],
     papers: Mapping[str, str],
-    score: Callable[[Mapping[str, Run]], Score],
+    score: Score,
     *,
     relevant_from: int,
     tolerance: float,
@@ -101,8 +102,7 @@ def losses(
             )
             for query_id, ranking in runs[method].items()
         }
-    values = score(runs)(qrels)
-    by_query = {run: np.array([of[query_id] for query_id in queries]) for run, of in values.items()}
+    by_query = {run: np.array([of[query_id] for query_id in queries]) for run, of in score(runs).items()}
     mean = {run: float(of.mean()) for run, of in by_query.items()}
     of_paper = np.unique([papers[query_id] for query_id in queries], return_inverse=True)[1]
     sizes = np.bincount(of_paper).astype(np.float64)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from annot.measuring.reusability.certificate import JUDGED, Certificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
-from annot.measuring.reusability.reductions import Reduction, Swaps
-from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, Number
+from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, Number
 from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import sentence, sentences
@@ -35,10 +34,6 @@ def terminal(found: Certificate) -> tuple[str, list[Table]]:
 
 def _sections(found: Certificate) -> Iterator[Chapter]:
     yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(found),))
-    if found.methods:
-        yield _reduced("methods", "The runs without one method", found.methods)
-    if found.depths:
-        yield _reduced("depths", "Shallower pools", found.depths)
     runs = table(
         "runs",
         found.runs,
@@ -52,8 +47,6 @@ def _sections(found: Certificate) -> Iterator[Chapter]:
         command=COMMAND,
     )
     yield Chapter("unjudged", "Unjudged papers", sentences("reusability.unjudged"), (runs,))
-    halves = (_halves(found.halves.swaps),) if found.halves else ()
-    yield Chapter("halves", "Half of the queries", sentences("reusability.halves", found=found), halves)
 
 
 def _losses(found: Certificate) -> Table:
@@ -76,72 +69,7 @@ def _losses(found: Certificate) -> Table:
     )
 
 
-def _halves(swaps: Sequence[Swaps]) -> Table:
-    def sizes(one: Swaps) -> str:
-        return f"{100 * one.least:g}" + (" or more" if one.below == 1 else f" to {100 * one.below:g}")
-
-    return table(
-        "halves",
-        swaps,
-        [Column("Difference, points", sizes)],
-        [
-            Column("Differences", lambda one: one.differences),
-            Column("Reversed", lambda one: Number(one.swapped / one.differences, SHARE)),
-        ],
-        caption="reusability.halves_table",
-        command=COMMAND,
-    )
-
-
-def _reduced(name: str, heading: str, rows: tuple[Reduction, ...]) -> Chapter:
-    changed = [
-        (row.name, change)
-        for row in rows
-        for change in row.changes
-        if change.rank_before != change.rank_after or abs(change.before - change.after) >= NOTABLE
-    ]
-    first = "Without" if name == "methods" else "Depth"
-    lost: list[Column[Reduction]] = [
-        Column("Judged pairs lost", lambda one: one.lost),
-        Column("Relevant lost", lambda one: one.lost_relevant),
-    ]
-    blocks = [
-        table(
-            name,
-            rows,
-            [Column(first, lambda one: one.name)],
-            [
-                *(lost if name == "depths" else ()),
-                Column("Tau", lambda one: Number(one.tau, TAU)),
-                Column("Differences kept", lambda one: f"{one.kept} of {one.significant}"),
-                Column("Reversed", lambda one: one.reversed),
-            ],
-            caption=f"reusability.{name}_table",
-            command=COMMAND,
-        )
-    ]
-    if changed:
-        blocks.append(
-            table(
-                f"{name}_runs",
-                changed,
-                [Column(first, lambda one: one[0]), Column("Run", lambda one: one[1].run)],
-                [
-                    Column("All grades", lambda one: Number(one[1].before, MEASURE)),
-                    Column("Grades left", lambda one: Number(one[1].after, MEASURE)),
-                    Column("Rank", lambda one: one[1].rank_before),
-                    Column("Rank after", lambda one: one[1].rank_after),
-                ],
-                caption=f"reusability.{name}_runs_table",
-                command=COMMAND,
-            )
-        )
-    return Chapter(name, heading, sentences(f"reusability.{name}"), tuple(blocks))
-
-
 COMMAND = "annot reusability"
-NOTABLE = 0.005
-"""Half a point: changes below, without another rank, are in the JSON only."""
 
 
 def _values(found: Certificate) -> dict[str, object]:

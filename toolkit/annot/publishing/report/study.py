@@ -174,8 +174,8 @@ class Study:
 
     @cached_property
     def runs(self) -> dict[str, dict[str, Ranking]]:
-        """Those of `exports/runs/`, by tag, without demonstrations."""
-        return measured.comparable_runs(self.snapshot)
+        """Those of `exports/runs/`, by tag."""
+        return measured.read_run_files(self.snapshot.ws)
 
     @property
     def few_abstracts(self) -> FewAbstracts | None:

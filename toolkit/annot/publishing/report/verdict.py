@@ -99,8 +99,8 @@ def tau(effect: AssessorEffect) -> Number:
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:
-    """The best run on all queries; None where there is none. What was trained on what it is tested on is none."""
-    if isinstance(evaluated, Undefined) or not any(_ranks(line) for line in evaluated.lines):
+    """The best run on all queries; None where there is none."""
+    if isinstance(evaluated, Undefined) or all(line.run == CHANCE for line in evaluated.lines):
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
@@ -128,13 +128,10 @@ def of_all(evaluated: Evaluated) -> tuple[list[RunMeasures], RunMeasures]:
     Where no run covers all facets, those of the last facet that has one.
     """
     lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
-    facet = [line.facet for line in lines if _ranks(line)][-1]
-    there = [line for line in lines if line.facet == facet]
-    return list(filter(_ranks, there)), next(line for line in there if line.run == CHANCE)
-
-
-def _ranks(line: RunMeasures) -> bool:
-    return line.run != CHANCE and not line.demonstration
+    facet = [line.facet for line in lines if line.run != CHANCE][-1]
+    there = {line.run: line for line in lines if line.facet == facet}
+    chance = there.pop(CHANCE)
+    return list(there.values()), chance
 
 
 def figure(line: RunMeasures, measure: str) -> Number:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from annot.base.records import Qrel, Query, Ranking
+from annot.base.records import Qrel, Query
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
 from annot.ranking.methods import RankingInputs
@@ -83,9 +83,6 @@ class Grades(Protocol):
 
         documents: of each query. Raises LeakError where a figure would be void.
         """
-
-    def level(self, rankings: Mapping[str, Ranking], qrels: Sequence[Qrel]) -> float:
-        """How good rankings are, by these grades."""
 
 
 class SystemInputs(Protocol):

@@ -1,21 +1,19 @@
-"""SciSearch: a small network over the vectors of query and candidate, trained on the grades, in two protocols.
+"""SciSearch: a small network over the vectors of query and candidate, trained on the grades.
 
-Honest folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping, and for
-the ensemble the encoder of each facet) sees training queries only; a quarter of these, whole queries, tells when to
-stop.
-The paper's own: SMOTE over all pairs, then pairs, not queries, split 40/15/45, and every query tested with all its
-candidates, those that were trained on included. It is here as a demonstration of what that does to a figure.
+Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping) sees training
+queries only; a quarter of these, whole queries, tells when to stop. The paper's own protocol splits pairs and not
+queries, and so tests on what it was trained on; it is not offered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import MissingInput
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
 from annot.base.settings.sections import SystemSettings
 from annot.base.stats.arrays import Array, Matrix
@@ -25,25 +23,18 @@ from annot.ranking.systems.scisearch_network import Learning, Loss, Pairs, Score
 from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, RankedPools, System
 from annot.ranking.systems.weights import INSTALL
 
-Protocol = Literal["folds", "leaky", "untrained"]
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
-OWN_SHARES = (0.40, 0.15)
-"""What the paper's own protocol trains on and watches; the rest it tests."""
-DEMONSTRATION = "trained on its test queries, so its figures do not show how well it ranks"
 Documents = Mapping[str, Sequence[str]]
 """What is to be ranked for each query."""
-Level = Callable[[Mapping[str, Ranking], Sequence[Qrel]], float]
-"""How good rankings are, by grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class SciSearchSystem(System):
-    """`protocol` says what it is trained and tested on."""
+    """What its network is trained by."""
 
     loss: Loss | None
     """None where nothing is trained."""
-    protocol: Protocol
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Train on the grades and rank every pool; the untrained one ranks without grades.
@@ -52,13 +43,11 @@ class SciSearchSystem(System):
         ranked. Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is learned
         from.
         """
-        features = [inputs.features(name) for name in inputs.settings.features]
-        facts: dict[str, Any] = {**self.views, "features": [one.name for one in features]}
-        if len(features) > 1 and self.protocol != "folds":
-            raise InputError(f"{self.name}: {len(features)} features, expected one", hint="[systems] features")
+        features = inputs.features(inputs.settings.features)
+        facts: dict[str, Any] = {**self.views, "features": features.name}
         documents = {topic.query_id: topic.doc_ids for topic in inputs.topics}
         if self.loss is None:
-            return RankedPools(untrained(features[0], documents), {**facts, "similarity": "cosine"})
+            return RankedPools(untrained(features, documents), {**facts, "similarity": "cosine"})
         _prepare_libraries()
         grades = inputs.grades
         queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in inputs.topics]
@@ -70,29 +59,25 @@ class SciSearchSystem(System):
             )
         learning = Learning(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
-        if self.protocol == "leaky":
-            found = leaky(features[0], queries, judged, documents, learning)
-            return RankedPools(found, {**facts, "demonstration": DEMONSTRATION})
         folds, drawn = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        found, chosen = honest(features, queries, judged, documents, learning, level=grades.level, folds=folds)
-        return RankedPools(found, {**facts, "features": chosen, "folds": folds, "drawn": drawn})
+        found = honest(features, queries, judged, documents, learning, folds=folds)
+        return RankedPools(found, {**facts, "folds": folds, "drawn": drawn})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """What its features need."""
-        return [LSA] if LSA in settings.features else []
+        return [LSA] if settings.features == LSA else []
 
 
-def _system(name: str, loss: Loss | None, protocol: Protocol, about: str = "") -> SciSearchSystem:
+def _system(name: str, loss: Loss | None, about: str = "") -> SciSearchSystem:
     needs = f"{'torch, grades, and ' if loss else ''}the features named in annot.toml"
-    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss, protocol)
+    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss)
 
 
 SYSTEMS = (
-    _system("scisearch-nll", "nll", "folds"),
-    _system("scisearch-kl", "kl", "folds"),
-    _system("scisearch-leaky", "kl", "leaky", ", demonstration: trained on what it tests"),
-    _system("scisearch-untrained", None, "untrained", ", its features without training"),
+    _system("scisearch-nll", "nll"),
+    _system("scisearch-kl", "kl"),
+    _system("scisearch-untrained", None, ", its features without training"),
 )
 
 
@@ -125,22 +110,16 @@ def _in_both_sides(
 
 
 def honest(
-    features: Sequence[Features],
+    features: Features,
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
     learning: Learning,
     *,
-    level: Level,
     folds: Sequence[Sequence[str]],
-) -> tuple[dict[str, Ranking], dict[str, str]]:
-    """Rank each fold by a network that was trained on the others, one for each facet.
-
-    features: of several the one is chosen that ranks the watched training queries best by `level`. folds: query ids.
-    Returns the rankings and, for each fold and facet, the chosen features.
-    """
+) -> dict[str, Ranking]:
+    """Rank each fold by a network that was trained on the others, one for each facet. folds: query ids."""
     rankings: dict[str, Ranking] = {}
-    chosen: dict[str, str] = {}
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
             learned = [one.query_id for one in learned_from(queries, fold, facet)]
@@ -148,18 +127,10 @@ def honest(
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
             seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
             watching = [qrel for qrel in qrels if qrel.query_id in watched]
-            best: tuple[float, Features, Score] | None = None
-            for one in features:
-                pairs = balanced(_pairs(one, seen), seed=learning.seed)
-                score = train(pairs, _pairs(one, watching), learning)
-                documents_watched = grouped((qrel.query_id, qrel.doc_id) for qrel in watching)
-                reached = level(_ranked(one, score, documents_watched), watching) if len(features) > 1 else 0.0
-                if best is None or reached > best[0]:
-                    best = reached, one, score
-            assert best is not None, "there are features"
-            chosen[f"fold{number} {facet}"] = best[1].name
-            rankings |= _ranked(best[1], best[2], {one.query_id: documents[one.query_id] for one in tested})
-    return rankings, chosen
+            pairs = balanced(_pairs(features, seen), seed=learning.seed)
+            score = train(pairs, _pairs(features, watching), learning)
+            rankings |= _ranked(features, score, {one.query_id: documents[one.query_id] for one in tested})
+    return rankings
 
 
 def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
@@ -174,26 +145,6 @@ def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> l
     outside = [one for one in queries if one.query_id not in fold]
     own = [one for one in outside if one.facet == facet]
     return own if len(own) > 1 else outside
-
-
-def leaky(
-    features: Features, queries: Sequence[Query], qrels: Sequence[Qrel], documents: Documents, learning: Learning
-) -> dict[str, Ranking]:
-    """The paper's own protocol, a network for each facet. What it ranks it was trained on: no figure for a table."""
-    rankings: dict[str, Ranking] = {}
-    for facet in dict.fromkeys(query.facet for query in queries):
-        members = {query.query_id for query in queries if query.facet == facet}
-        judged = [qrel for qrel in qrels if qrel.query_id in members]
-        pairs = balanced(_pairs(features, judged), seed=learning.seed)
-        order = np.random.default_rng(learning.seed).permutation(len(pairs.grades))
-        first, second = (round(share * len(order)) for share in (OWN_SHARES[0], sum(OWN_SHARES)))
-        learned, watched = (
-            Pairs(pairs.queries[rows], pairs.candidates[rows], pairs.grades[rows])
-            for rows in (order[:first], order[first:second])
-        )
-        score = train(learned, watched, learning)
-        rankings |= _ranked(features, score, {query_id: documents[query_id] for query_id in sorted(members)})
-    return rankings
 
 
 def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:

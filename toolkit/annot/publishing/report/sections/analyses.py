@@ -94,9 +94,7 @@ def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
         lines = {
             line.run: line
             for line in evaluated.lines
-            if (line.convention, line.facet) == (evaluated.convention, facet)
-            and line.run != CHANCE
-            and not line.demonstration
+            if (line.convention, line.facet) == (evaluated.convention, facet) and line.run != CHANCE
         }
         found = best_of_each({run: line.values[evaluated.measure] for run, line in lines.items()}, drew)
         comparison = compared.get((facet, frozenset((found.pooled or "", found.other or ""))))

@@ -73,7 +73,7 @@ def findings(looked: Looked) -> tuple[str, ...]:
 def changes(looked: Looked) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in looked.drifts if drift.changed]
-    beyond = [drift for drift in looked.drifts if drift.axis == "position" and _beyond(drift)]
+    beyond = [drift for drift in looked.drifts if _beyond(drift)]
     needed = papers_needed(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
@@ -229,7 +229,7 @@ def _work(looked: Looked) -> Iterator[Table]:
         ],
         order=looked.order,
     )
-    drifts = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
+    drifts = [drift for drift in looked.drifts if drift.levels]
     yield _table(
         "change-sizes",
         drifts,

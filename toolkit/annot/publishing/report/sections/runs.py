@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TITLE = "Runs"
 LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
-TRAINED = ": trained on its test queries"
 LIKE_CHANCE_TOLD = ": not better than chance"
 
 
@@ -76,8 +75,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
     of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.verdict.facet}
-    shown_only = sorted({line.run for line in lines if line.demonstration})
-    last = (*shown_only, CHANCE, ONE_ASSESSOR)
+    last = (CHANCE, ONE_ASSESSOR)
     names = sorted(
         dict.fromkeys(line.run for line in lines),
         key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
@@ -95,8 +93,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
 
     def label(run: str) -> str:
         letter = f" ({letters[run]})" if run in letters else ""
-        told = [(TRAINED, run in shown_only), (LIKE_CHANCE_TOLD, run in leader.like_chance)]
-        return "".join((run, letter, *(words for words, holds in told if holds)))
+        return f"{run}{letter}{LIKE_CHANCE_TOLD if run in leader.like_chance else ''}"
 
     yield table(
         "compared",
@@ -230,8 +227,8 @@ def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]
         [
             Column("", lambda line: line.convention, "convention"),
             Column("Facet", lambda line: line.facet),
-            Column("Run", lambda line: _label(line, f" ({line.runs} runs)" if line.runs > 1 else ""), ""),
-            Column("", _label, "run"),
+            Column("Run", lambda line: f"{line.run} ({line.runs} runs)" if line.runs > 1 else line.run, ""),
+            Column("", lambda line: line.run, "run"),
         ],
         [
             *each(tuple(lines[0].values), figure),
@@ -268,7 +265,3 @@ def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Ta
         command=f"annot evaluate --convention {convention} --per-query",
         convention=convention,
     )
-
-
-def _label(line: RunMeasures, runs: str = "") -> str:
-    return f"{line.run}{runs}{TRAINED if line.demonstration else ''}"
