@@ -49,10 +49,10 @@ facet-model: $(STAMP)
 	$(BIN)/annot facets train $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
 		--held-out $${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl --out toolkit/annot/corpus/facets/csabstruct.crfsuite.xz
 
-# Renews pools/demo and exports/demo from rankings trained just now: only when the demonstration itself has changed.
+# Renews pools/demo and exports/demo from the packaged rankings: only when what the demonstration writes has changed.
 golden: $(STAMP)
 	rm -rf $(DEMO)-golden
-	$(BIN)/annot demo $(DEMO)-golden --fresh
+	$(BIN)/annot demo $(DEMO)-golden
 	$(BIN)/annot studio down -C $(DEMO)-golden
 	for kind in pools exports; do \
 		find $$kind/demo -type f ! -name __init__.py -delete; cp -R $(DEMO)-golden/$$kind/. $$kind/demo/; done

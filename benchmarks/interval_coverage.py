@@ -33,7 +33,7 @@ import argparse
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of_queries, mean_interval, share_of_counts
+from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, mean_interval, share_of_counts
 from annot.base.stats.medians import median_interval
 from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval, Undefined, Value
@@ -272,7 +272,7 @@ def compare(population: Population, chosen: np.ndarray, truths: dict[str, float]
         tables = population.tables[rows]
         query, two = np.nonzero(tables.any(axis=(-1, -2)))
         twos = np.unique(two, return_inverse=True)[1]
-        clusters = clusters_of_queries(paper_of, len(paper_of))
+        clusters = clusters_of(range(len(paper_of)), paper_of)
         counts = Counts(*[part[rows] for part in population.counts.parts()])
         pooled = PooledCounts(counts, PooledTables(clusters, query, twos, tables[query, two]))
         intervals: dict[str, Interval | Undefined] = {}

@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -386,8 +386,17 @@ class Record:
         self._changed = {name for name, digest in read["digests"].items() if now.get(name) != digest}
         """Modules that were another text then: each of their lines may be run by any test that ran one."""
 
-    def tests_for(self, fault: Fault) -> list[Chosen]:
-        """The tests that run the lines on which the fault acts, the quickest file first."""
+    def tests_for(self, fault: Fault, reach: Mapping[Path, Mapping[Path, int]]) -> list[Chosen]:
+        """The tests that run the lines on which the fault acts, the quickest file first.
+
+        Before them come the files that import the module and are younger than the record. reach: from `distances`.
+        """
+        recorded = {name.partition("::")[0] for name in self._seconds}
+        younger = [
+            (test, ())
+            for test, reached in reach.items()
+            if reached.get(fault.path) == 1 and str(test.relative_to(self._checkout)) not in recorded
+        ]
         names: dict[str, set[str]] = collections.defaultdict(set)
         whole: set[str] = set()
         for path, line in self._acts_on(fault):
@@ -410,7 +419,7 @@ class Record:
                 taken.append(name)
             cost = self._prepared[file] + sum(self._seconds[name] for name in taken)
             chosen.append((cost, file, [name.partition("::")[2] for name in taken]))
-        return [(self._checkout / file, taken) for _, file, taken in sorted(chosen)]
+        return [*younger, *((self._checkout / file, taken) for _, file, taken in sorted(chosen))]
 
     def _run_at(self, path: Path, line: int) -> Iterable[str]:
         name = str(path.relative_to(self._checkout))
@@ -494,7 +503,7 @@ def main() -> None:
             if given.list:
                 print(said)
                 continue
-            tests: list[Chosen] = recorded.tests_for(fault) if recorded else []
+            tests: list[Chosen] = recorded.tests_for(fault, reach) if recorded else []
             tests += sorted(
                 ((test, ()) for test, reached in reach.items() if fault.path in reached),
                 key=lambda chosen: (reach[chosen[0]][fault.path], len(reach[chosen[0]])),

@@ -69,8 +69,7 @@ def main() -> None:
     options = parser.parse_args()
     ws = planned(options.folder, options.queries, options.documents)
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
-    with open_store(ws.database_url) as store:
-        parcels = judging.outgoing_of(ws, store)
+    parcels = judging.outgoing_of(ws)
     screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))

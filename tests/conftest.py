@@ -12,6 +12,7 @@ from pathlib import Path
 import hypothesis
 import postgres
 import pytest
+import study_stages
 from annot.labelstudio import door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
@@ -56,17 +57,25 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def studies(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where studies are made once for all tests, and for all workers that run them."""
+    folder = tmp_path_factory.getbasetemp()
+    study_stages.keep_in((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "studies")
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting of the developer's own machine reaches a test."""
-    for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE", "COLUMNS"):
+    for name in (*study_stages.ENVIRONMENT, "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def undrawn() -> Iterator[None]:
-    """Pages of this file's tests have empty figures: drawing takes most of the time of a report, and of a release."""
+    """Pages have empty figures: drawing takes most of the time of a report, and of a release. Tests that look at
+    figures have a fixture of this name that does nothing."""
     empty = figures.Drawing('<svg viewBox="0 0 1 1"></svg>', '<svg viewBox="0 0 1 1"></svg>')
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "_drawn", lambda height, paint, *, narrow=None: empty)

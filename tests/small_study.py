@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from annot.base.records import (
     Adjudication,
@@ -22,60 +25,118 @@ from annot.base.stats.seeding import generator
 from annot.formats.trec import write_run
 from annot.judging.planning.drawing import plan_lines
 from annot.steps.corpus import write_corpus_manifest
+from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, pools
 from annot.store import queries as stored_queries
-from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
+from study_answers import Answers
+from study_stages import Recipe, advance, kept
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
-QUERIES = tuple(Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(1, 5))
+
+
+def query_of(paper_id: str) -> Query:
+    return Query(f"{paper_id}-method", paper_id, "method", (1,))
+
+
+QUERIES = tuple(query_of(f"p{at}") for at in range(1, 5))
 DOCUMENTS = tuple(f"d{at:02}" for at in range(10))
 LABELS = ("background", "method", "result")
 RECORDED = "2031-03-14T18:00:00+00:00"
 
 
-def build(ws: Workspace, *, judged: int, queries: Sequence[Query] = QUERIES) -> None:
-    """Four queries of ten documents (or only these) for a1 and a2, who judge one query a day, 30 and 60 seconds a pair.
+@dataclass(frozen=True)
+class FirstPairs:
+    """The first so many pairs of each assessor's forty are judged, one query in each of the last days.
 
-    judged: the first so many pairs of each assessor's forty are judged, one query in each of the last days. They
-    differ by one grade on the last two documents of each query; j1 has settled those of the first query.
+    They differ by one grade on the last two documents of each query; j1 has settled those of the first query.
     """
-    ids = [*(query.paper_id for query in queries), *DOCUMENTS, "d99"]
-    with PaperWriter(ws.corpus) as writer:
-        for name in ids:
-            writer.add(Paper(name, f"Title of {name}", (f"Why {name}.", f"How {name}.", f"What {name}."), 2001, LABELS))
-    write_corpus_manifest(ws)
-    plan = [
-        Assignment(query.query_id, doc_id, who, 10 * at + place)
-        for who in ("a1", "a2")
-        for at, query in enumerate(queries)
-        for place, doc_id in enumerate(DOCUMENTS, start=1)
-    ]
-    with open_store(ws.database_url) as store, store.begin() as session:
-        facet_labels.replace_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
-        stored_queries.put_queries(session, queries)
-        drawn = [pool_of(query.paper_id) for query in queries]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
-        accounts = [("a1", "ann@example.org"), ("a2", "bob@example.org"), ("j1", "joe@example.org")]
-        people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in accounts])
-        digest = str(len(plan_lines(plan)))
-        people.replace_plan(session, plan, plan=people.Plan(digest, 13, RECORDED, 2))
-        given = [judgement(one) for one in plan if one.position <= judged]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+
+    pairs: int
+
+    def judged(self, ws: Workspace) -> None:
+        with ws.writing() as session:
+            plan = people.read_assignments(session)
+            given = [judgement(one) for one in plan if one.position <= self.pairs]
+            judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+
+    def settled(self, ws: Workspace) -> None:
         settled = [
             Adjudication(
                 QUERIES[0].query_id, doc_id, "j1", 3, "shown", ("a2", "a1"), reason="a2 read the facet",
                 judged_at="2031-03-14T12:00:00+00:00", lead_time=90.0,
             )
             for doc_id in DOCUMENTS[-2:]
+            if self.pairs >= 10
         ]  # fmt: skip
-        if judged >= 10:
-            adjudications.record_adjudications(
-                session,
-                [adjudications.SourcedAdjudication(one, "label-studio", "7", {}) for one in settled],
-                recorded_at=RECORDED,
-            )
+        decided = [adjudications.SourcedAdjudication(one, "label-studio", "7", {}) for one in settled]
+        with ws.writing() as session:
+            adjudications.record_adjudications(session, decided, recorded_at=RECORDED)
+
+
+@dataclass(frozen=True)
+class Small(Recipe):
+    """Queries of ten documents for a1 and a2, who judge one query a day, 30 and 60 seconds a pair."""
+
+    queries: Sequence[tuple[str, Sequence[str]]] = tuple((query.paper_id, ("method",)) for query in QUERIES)
+    people: Sequence[tuple[str, str]] = (
+        ("a1", "ann@example.org"),
+        ("a2", "bob@example.org"),
+        ("j1", "joe@example.org"),
+    )
+    answers: Answers = FirstPairs(0)
+
+    @property
+    def asked(self) -> list[Query]:
+        return [query_of(paper_id) for paper_id, _ in self.queries]
+
+    def made(self, folder: Path) -> None:
+        init(folder, name="small", dry_run=False)
+
+    def labelled(self, ws: Workspace) -> None:
+        ids = [*(query.paper_id for query in self.asked), *DOCUMENTS, "d99"]
+        with PaperWriter(ws.corpus) as writer:
+            for name in ids:
+                text = (f"Why {name}.", f"How {name}.", f"What {name}.")
+                writer.add(Paper(name, f"Title of {name}", text, 2001, LABELS))
+        write_corpus_manifest(ws)
+        with ws.writing() as session:
+            facet_labels.replace_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
+
+    def queried(self, ws: Workspace) -> None:
+        with ws.writing() as session:
+            stored_queries.put_queries(session, self.asked)
+
+    def pooled(self, ws: Workspace) -> None:
+        drawn = [pool_of(query.paper_id) for query in self.asked]
+        with ws.writing() as session:
+            pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+
+    def planned(self, ws: Workspace) -> None:
+        plan = self.plan()
+        with ws.writing() as session:
+            people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in self.people])
+            people.replace_plan(session, plan, plan=people.Plan(str(len(plan_lines(plan))), 13, RECORDED, 2))
+
+    def plan(self) -> list[Assignment]:
+        return [
+            Assignment(query.query_id, doc_id, who, 10 * at + place)
+            for who in ("a1", "a2")
+            for at, query in enumerate(self.asked)
+            for place, doc_id in enumerate(DOCUMENTS, start=1)
+        ]
+
+
+def build(ws: Workspace, *, judged: int) -> None:
+    """Four queries in a new study, whose first so many pairs are judged; its settings stay as they are."""
+    recipe = Small(answers=FirstPairs(judged))
+    if ws.database_url.startswith("sqlite"):
+        without = shutil.ignore_patterns(SETTINGS_FILE)
+        shutil.copytree(kept(recipe, "settled"), ws.root, ignore=without, dirs_exist_ok=True)
+    else:
+        init(ws.root, name=None, dry_run=False)
+        advance(recipe, ws.root, after="made", to="settled")
 
 
 def judgement(one: Assignment) -> Judgement:

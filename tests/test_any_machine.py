@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from judged_study import files_of
+from study_stages import files_of
 
 TESTS = Path(__file__).resolve().parent
 QUERY_PAPERS = 3
@@ -34,9 +34,9 @@ from pathlib import Path
 import numpy as np
 from annot.base.stats.values import to_json
 from annot.steps import agreement, report
-from judged_study import judged_study
+from study_stages import advance, published
 
-ws = judged_study(Path(sys.argv[1]), query_papers=int(sys.argv[2]))
+ws = advance(published(int(sys.argv[2])), Path(sys.argv[1]), after=None, to="measured")
 report.write(ws)
 looked = agreement.by_assessor(ws, queries=())
 (ws.exports / "assessors.json").write_text(json.dumps(to_json(looked), indent=1))

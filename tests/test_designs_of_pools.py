@@ -71,4 +71,4 @@ def test_a_document_of_half_the_pools_is_a_hub_from_three_pools_on(pools: int, h
         )
         return Pool(f"p{at}", "round-robin", 5, 50, 13, ("abs_tfidf",), (), (), None, drawn)
 
-    assert facts_of({f"p{at}": pool(at) for at in range(pools)}, {}).hubs == hubs
+    assert facts_of({f"p{at}": pool(at) for at in range(pools)}).hubs == hubs

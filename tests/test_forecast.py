@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement
-from annot.base.stats.clustered import clusters_of_queries, jackknife_interval
+from annot.base.stats.clustered import clusters_of, jackknife_interval
 from annot.base.stats.medians import winsorised
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined, Value, to_json
 from annot.measuring.agreement.contingency import OF_COUNTS, Counts
@@ -325,7 +325,7 @@ def alpha_interval(tables: np.ndarray) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
     left_out = OF_COUNTS["alpha_ordinal"](
-        Counts.of_tables(tables.astype(float)).left_out(clusters_of_queries(None, len(tables))), GRADES
+        Counts.of_tables(tables.astype(float)).left_out(clusters_of(range(len(tables)), None)), GRADES
     )
     return jackknife_interval(value, left_out, level=0.95)
 

@@ -24,7 +24,7 @@ from annot.study.outcome import (
     outcome_of,
 )
 from annot.study.workspace import Workspace
-from judged_study import judged_study
+from study_stages import copied, published
 
 SKIPPED = ("skipped",)
 BY_ANOTHER = ("last changed by account 7, not by its author",)
@@ -129,7 +129,7 @@ def test_an_answer_is_named_if_it_changed_after_the_decision_and_not_at_its_very
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return judged_study(tmp_path_factory.mktemp("outcome") / "study", query_papers=1)
+    return copied(published(1), "measured", tmp_path_factory.mktemp("outcome") / "study")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What CSFCube's paper says of its runs: two facets of a paper, methods outside the pools, where runs go wrong."""
+"""What CSFCube's paper says of its runs: two facets of a paper, and where runs go wrong."""
 
 from __future__ import annotations
 
@@ -7,57 +7,10 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.measuring.evaluation.analyses import (
     FAR_DOWN,
     NEAR_TOP,
-    BestOfEach,
     ErrorCase,
-    best_of_each,
     error_cases,
-    method_in_pool,
     on_facets,
 )
-
-POOLED = ("cited", "title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200", "title_tfidfcbow200")
-POOLED_BY = (*POOLED, "abs_tfidfcbow200", "specter")
-"""CSFCube, section 3."""
-TABLE_4 = {
-    "fabs_tfidf": (57.97, 31.20),
-    "fabs_bm25": (59.39, 34.59),
-    "fabs_cbow200": (36.56, 21.14),
-    "fabs_tfidfcbow200": (40.51, 21.70),
-    "SentBERT-PP": (60.80, 33.40),
-    "SentBERT-NLI": (54.23, 31.10),
-    "UnSimCSE-BERT": (51.59, 31.23),
-    "SuSimCSE-BERT": (55.22, 30.88),
-    "SPECTER": (66.70, 37.41),
-    "SPECTER-ID": (69.22, 42.76),
-}
-"""NDCG%20 on background and method."""
-
-
-def test_methods_that_did_not_draw_the_pools_are_those_that_the_paper_names() -> None:
-    """Section 5, Reusability: fabs_bm25, the SentBERT and SimCSE methods, and SPECTER-ID."""
-    others = {run for run in TABLE_4 if method_in_pool(run, POOLED_BY) is None}
-    assert others == {
-        "fabs_bm25",
-        "SentBERT-PP",
-        "SentBERT-NLI",
-        "UnSimCSE-BERT",
-        "SuSimCSE-BERT",
-        "SPECTER-ID",
-    }
-
-
-@pytest.mark.parametrize("column", [0, 1])
-def test_the_best_of_each_is_read_from_table_4(column: int) -> None:
-    means = {run: figures[column] for run, figures in TABLE_4.items()}
-    assert best_of_each(means, POOLED_BY) == BestOfEach("SPECTER", "SPECTER-ID")
-    del means["SPECTER-ID"]
-    # On background a sentence encoder comes next, on method BM25.
-    assert best_of_each(means, POOLED_BY).other == ("SentBERT-PP", "fabs_bm25")[column]
-
-
-def test_without_pools_no_run_is_of_their_methods() -> None:
-    assert best_of_each({"b": 0.5, "a": 0.5}, ()) == BestOfEach(None, "a")
-    assert best_of_each({"cited": 0.5}, ("cited",)).pooled is None
 
 
 def test_papers_of_one_facet_are_left_out_and_the_widest_difference_comes_first() -> None:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.base.stats.clustered import clusters_of_queries, jackknife_interval, mean_interval
+from annot.base.stats.clustered import clusters_of, jackknife_interval, mean_interval
 from annot.base.stats.medians import median_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
@@ -141,7 +141,7 @@ def test_whole_queries_are_wider_than_pairs_where_queries_differ() -> None:
 
 def test_tables_of_queries_in_which_nobody_met_have_no_value() -> None:
     empty = PooledTables(
-        clusters_of_queries(None, 2), np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 4, 4))
+        clusters_of(range(2), None), np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 4, 4))
     )
     assert empty.value("kappa", GRADES) == Undefined("no pair was judged by two assessors")
     assert np.isnan(empty.left_out("kappa", GRADES)).all()

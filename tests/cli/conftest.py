@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import staged_studies
+import study_stages
+from study_stages import DEMO
 
 Study = Callable[[str], Path]
 
 
+class Stages(dict[str, Path]):
+    """The demonstration's study by stage, made when it is asked for."""
+
+    def __missing__(self, stage: str) -> Path:
+        return study_stages.kept(DEMO, stage)
+
+
 @pytest.fixture(scope="session")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def stages() -> dict[str, Path]:
     """The studies that tests copy; nobody writes into them."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE"):
-            patch.delenv(name, raising=False)
-        patch.setenv("NO_COLOR", "1")
-        return staged_studies.build(tmp_path_factory.mktemp("studies"))
+    return Stages()
 
 
 @pytest.fixture
-def study(stages: dict[str, Path], tmp_path: Path) -> Study:
-    """`study("pooled")` is a workspace whose pools are drawn; the stages are those of `staged_studies.STAGES`."""
-
-    def copy(stage: str) -> Path:
-        return Path(shutil.copytree(stages[stage], tmp_path / "study"))
-
-    return copy
+def study(tmp_path: Path) -> Study:
+    """`study("pooled")` is a workspace whose pools are drawn; the stages are those of `study_stages.STAGES`."""
+    return lambda stage: study_stages.copied(DEMO, stage, tmp_path / "study").root

@@ -92,7 +92,6 @@ def test_nothing_is_found_in_an_imported_study(name: str, study: Study) -> None:
     assert annot_done("check", "files", "--json", folder=folder).data["files"]["revisions"] >= 10
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: Study, tmp_path: Path) -> None:
     folder = study("measured")
     annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)
@@ -138,7 +137,6 @@ def test_a_row_that_was_deleted_by_hand_is_found_for_ever(study: Study) -> None:
         assert [one for one in after if "the row before it was changed or removed" in one]
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release(study: Study) -> None:
     folder = study("measured")
     annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import staged_studies
 import tomlkit
 from annot.base.records import Judgement
 from annot.store import people
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
 from command_line import annot_done
+from study_answers import record
+from study_stages import DEMO, advance, copied
 from usual import answers
 
 PAPER = "fic0407"
@@ -23,21 +22,19 @@ ADDED = ("fic0101", "fic0903", "somewhere-else")
 
 
 @pytest.fixture(scope="module")
-def released(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study whose query paper was found to cite three more, judged by all with one grade, and its release."""
-    folder = Path(shutil.copytree(stages["queried"], tmp_path_factory.mktemp("cited") / "study"))
+    ws = copied(DEMO, "queried", tmp_path_factory.mktemp("cited") / "study")
+    folder = ws.root
     (folder / "edges.csv").write_text("".join(f"{PAPER},{doc_id}\n" for doc_id in ADDED))
     annot_done("import", "--as", "citations", "edges.csv", folder=folder)
-    staged_studies.pooled(folder)
-    staged_studies.planned(folder)
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        given = [
-            Judgement(one.query_id, one.doc_id, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion)
-            for one in people.read_assignments(session)
-        ]
-        sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
-        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
-    staged_studies.measured(folder)
+    advance(DEMO, folder, after="queried", to="planned")
+    with open_store(ws.database_url) as store, store.read() as session:
+        plan = people.read_assignments(session)
+    record(
+        ws, (Judgement(*one.asked.pair, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion) for one in plan)
+    )
+    advance(DEMO, folder, after="settled", to="measured")
     # What is added after the draw is not what the pools follow from.
     (folder / "later.csv").write_text(f"{PAPER},fic1001\n{PAPER},nowhere\n")
     annot_done("import", "--as", "citations", "later.csv", folder=folder)
@@ -65,8 +62,7 @@ def reader(tmp_path: Path) -> Callable[[], Path]:
     """An empty study of somebody who has the release alone."""
 
     def made() -> Path:
-        staged_studies.made(tmp_path / "reader")
-        return tmp_path / "reader"
+        return copied(DEMO, "made", tmp_path / "reader").root
 
     return made
 
@@ -85,7 +81,7 @@ def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[
     else:
         annot_done("corpus", "add", released / "out" / "csfcube" / "abstracts-csfcube-preds.jsonl", folder=folder)
     annot_done("facets", folder=folder)
-    staged_studies.queried(folder)
+    DEMO.queried(Workspace.open(folder))
     annot_done("pool", "--method", "abs_tfidf", "--method", "cited", folder=folder)
     theirs = cited_in(released / "out" / "pools")
     assert {"fic0101", "fic0903"} < {*theirs[PAPER]}

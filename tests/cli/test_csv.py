@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from annot import evaluate, open_study
-from annot.api.tidy import TABLES
 from command_line import annot, annot_done, commands
 from usual import USUAL
 
@@ -29,16 +28,33 @@ def told(name: str, folder: Path) -> Any:
     return annot_done(*name.split(), *typed.split(), "--json", folder=folder).data
 
 
-def test_each_table_has_its_command() -> None:
-    assert sorted({name.partition(" --")[0] for name in TABLES}) == WITH_A_TABLE
+OTHER_TABLES = [
+    ("agreement", "--by", "assessor"),
+    ("agreement", "--per-query"),
+    ("evaluate", "--per-query"),
+    ("forecast", "--design"),
+    ("forecast", "--pools"),
+    ("status", "--adjudication"),
+]
+
+
+def is_a_table(found: pd.DataFrame) -> None:
+    assert not found.duplicated().any()
+    assert all(column and column == column.lower() and " " not in column for column in found)
+
+
+@pytest.mark.parametrize(("name", "options"), [(name, options) for name, *options in OTHER_TABLES])
+def test_an_option_that_asks_for_something_else_has_its_own_table(
+    name: str, options: list[str], study: Callable[[str], Path]
+) -> None:
+    is_a_table(table(name, study("measured"), *options))
 
 
 @pytest.mark.parametrize("name", WITH_A_TABLE)
 def test_one_table_with_a_header_and_rows_of_equal_length(name: str, study: Callable[[str], Path]) -> None:
     found = table(name, study(USUAL[name].stage))
     assert len(found)
-    assert not found.duplicated().any()
-    assert all(column == column.lower() and " " not in column for column in found)
+    is_a_table(found)
 
 
 def test_agreement_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
@@ -106,19 +122,76 @@ def test_the_table_of_a_pool_is_the_pool(study: Callable[[str], Path]) -> None:
 def test_counts_add_up_to_those_of_the_study(study: Callable[[str], Path]) -> None:
     folder = study("settled")
     grades = table("qrels", folder)
-    status = table("status", folder).set_index(["count", "assessor"])["n"]
-    assert grades["pairs"].sum() == status["pairs", ""] == told("qrels", folder)["pairs"]
-    judged = {person["assessor"]: person["judged"] for person in told("status", folder)["assessors"]}
-    assert status["judged"].to_dict() == judged
+    counts, by_query = told("status", folder), table("status", folder, "--adjudication")
+    assert grades.set_index("query_id").sum(axis=None) == by_query["pairs"].sum() == told("qrels", folder)["pairs"]
+    assert grades.set_index("query_id").T.to_dict("list") == {
+        query: list(pairs) for query, pairs in told("qrels", folder)["grades"].items()
+    }
+    for name in ("incomplete", "waiting", "agreed", "disputed", "settled", "unjudgeable", "open"):
+        assert by_query[name].sum() == counts[name]
+    people = table("status", folder)
+    assert people[["assessor", "assigned", "judged"]].to_dict("records") == [
+        {name: person[name] for name in ("assessor", "assigned", "judged")} for person in counts["assessors"]
+    ]
 
 
 def test_figures_of_assessors_are_those_of_the_json(study: Callable[[str], Path]) -> None:
     folder = study("settled")
-    found = table("agreement", folder, "--by", "assessor").set_index(["about", "subject", "other", "figure"])
-    for pair in told("agreement --by assessor", folder)["diagnosed"]["matrix"]:
-        row = found.loc[("matrix", pair["first"], pair["second"], "same")]
+    found = table("agreement", folder, "--by", "assessor")
+    data = told("agreement --by assessor", folder)["diagnosed"]
+    between = found[found["table"] == "between"].set_index(["assessor", "compared_with", "figure"])
+    assert len(between) == 3 * len(data["matrix"])
+    for pair in data["matrix"]:
+        row = between.loc[(pair["first"], pair["second"], "equal_grades")]
         assert float(row["value"]) == pytest.approx(pair["same"]["value"], rel=1e-5)
         assert float(row["low"]) == pytest.approx(pair["same"]["interval"]["low"], rel=1e-5)
+        assert float(row["pairs"]) == pair["same"]["of"]
+    severity = (
+        found[(found["table"] == "against-final") & (found["figure"] == "severity")]
+        .set_index("assessor")["value"]
+        .astype(float)
+    )
+    assert severity[severity.notna()].to_dict() == pytest.approx(
+        {one["assessor"]: one["severity"]["value"] for one in data["severities"]}, rel=1e-5
+    )
+
+
+def test_figures_of_a_forecast_are_those_of_its_json(study: Callable[[str], Path]) -> None:
+    folder = study("judged")
+    found, data = table("forecast", folder), told("forecast", folder)
+    whole = found[found["table"] == "forecast"].set_index("figure")["value"]
+    assert float(whole["hours_left"]) == pytest.approx(data["forecast"]["hours_left"]["value"], rel=1e-5)
+    people = found[(found["table"] == "people") & (found["figure"] == "pairs_per_day")].set_index("assessor")
+    for person in data["forecast"]["assessors"]:
+        row, expected = people.loc[person["assessor"]], person["pairs_per_day"]
+        if isinstance(expected, float):
+            assert float(row["value"]) == pytest.approx(expected, rel=1e-5)
+        else:
+            assert (row["value"], row["undefined"]) == ("", expected["undefined"])
+    design = table("forecast", folder, "--design").set_index("figure")
+    simulated = told("forecast --design", folder)["forecast"]
+    assert {"hours_judging", "hours", "coefficient", "width"} <= {*design.index}
+    for name in ("hours_judging", "hours_adjudicating", "disputed"):
+        row, expected = design.loc[name], simulated[name]["value"]
+        if isinstance(expected, float):
+            assert float(row["value"]) == pytest.approx(expected, rel=1e-5)
+        else:
+            assert (row["value"], row["undefined"]) == ("", expected["undefined"])
+
+
+def test_the_effect_of_the_assessor_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    found, data = table("assessor-effect", folder), told("assessor-effect", folder)
+    means = found[(found["table"] == "ranges") & (found["figure"] == "final")].set_index("run")
+    assert means["value"].astype(float).to_dict() == pytest.approx(data["rankings"][0]["means"], rel=1e-5)
+    for run, (low, high) in data["random_assessors"]["means"].items():
+        assert means.loc[run, ["random_low", "random_high"]].astype(float).tolist() == pytest.approx([low, high], 1e-5)
+    taus = found[found["table"] == "tau"].set_index(["grades_of", "compared_with"])
+    for one in data["comparisons"]:
+        row = taus.loc[(one["first"], one["second"])]
+        assert float(row["reversed_pairs"]) == one["reversed_pairs"]
+        if isinstance(one["tau"], float):
+            assert float(row["value"]) == pytest.approx(one["tau"], rel=1e-5)
 
 
 def test_json_and_csv_together_are_refused_before_anything_is_done(study: Callable[[str], Path]) -> None:

@@ -63,16 +63,11 @@ def test_an_old_and_open_server_with_another_clock_is_found(study: Study, monkey
     monkeypatch.setattr(Gateway, "version", lambda self: "1.8.1")
     folder = study("planned")
     found = findings(folder)
-    for words in (
-        *("GHSA-f475-x83m-rx5m", "GHSA-8jhr-wpcm-hh4h", "older than", "anyone can sign up"),
-        *("behind this machine's", "forge sessions"),
-    ):
+    for words in ("older than", "anyone can sign up", "behind this machine's"):
         assert [what for what in found if words in what], words
     (behind,) = (int(told[1]) for what in found if (told := re.search(r"its clock is (\d+) s behind", what)))
     assert 86_400 <= behind < 86_400 + GUARD
-    assert len(found) == len(exposure.ADVISORIES) + 3
-    monkeypatch.setattr(Gateway, "version", lambda self: "1.17.0")
-    assert sum("GHSA" in what for what in findings(folder)) == 1
+    assert len(found) == 3
 
 
 def test_sign_up_and_clock_are_read_from_the_page_for_logging_in() -> None:
@@ -110,14 +105,6 @@ def test_a_server_behind_https_that_takes_no_form_is_found(studio: Studio) -> No
     assert not seen.forms
     (finding,) = doctor._open(address, seen)
     assert finding.mend == f"start it with CSRF_TRUSTED_ORIGINS={address}"
-
-
-@pytest.mark.parametrize(
-    ("release", "known"),
-    [("1.8.1", 5), ("1.8.2", 4), ("1.10.1", 3), ("1.18.0", 0), ("1.23.2", 0), ("1.9.2.post0", 3), ("unknown", 0)],
-)
-def test_the_advisories_that_hold_for_a_release(release: str, known: int) -> None:
-    assert len(exposure.advisories(release)) == known
 
 
 def test_what_others_can_read_is_found_with_the_command_that_mends_it(study: Study) -> None:

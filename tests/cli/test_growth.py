@@ -13,7 +13,7 @@ from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
-from staged_studies import STAGES
+from study_stages import Recipe, copied
 
 SETTINGS = """
 [collection]
@@ -23,23 +23,19 @@ name = "growth"
 methods = ["title_tfidf", "abs_tfidf"]
 per_method = 3
 """
-QUERIES = (("fic0802", "background"), ("fic0903", "method"))
+GROWTH = Recipe(
+    file=SETTINGS,
+    settings={},
+    queries=(("fic0802", ("background",)), ("fic0903", ("method",))),
+    frozen=False,
+    people=(("a1", "a1@example.org"), ("a2", "a2@example.org")),
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two queries, pooled by two methods three deep, planned for two people, nothing sent."""
-    made = tmp_path / "study"
-    STAGES["made"](made)
-    (made / "annot.toml").write_text(SETTINGS, encoding="utf-8")
-    STAGES["labelled"](made)
-    for paper_id, facet in QUERIES:
-        annot_done("query", "add", paper_id, "--facet", facet, folder=made)
-    annot_done("pool", folder=made)
-    for name in ("a1", "a2"):
-        annot_done("assessor", "add", name, "--account", f"{name}@example.org", folder=made)
-    annot_done("plan", folder=made)
-    return made
+    return copied(GROWTH, "planned", tmp_path / "study").root
 
 
 def pairs_of(folder: Path) -> set[tuple[str, str]]:
@@ -146,7 +142,7 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
 
 def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(folder: Path) -> None:
     """a2 has not signed up: nothing was sent to them, but their partner has the pairs of one query."""
-    kept, other = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
+    kept, other = (f"{paper_id}-{facet}" for paper_id, (facet,) in GROWTH.queries)
     send_all(folder, but=lambda asked: asked.query_id == other)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         for project in projects.read_projects(session):
@@ -207,7 +203,7 @@ def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
 
 
 def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
-    kept, gone = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
+    kept, gone = (f"{paper_id}-{facet}" for paper_id, (facet,) in GROWTH.queries)
     annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
     annot_done("plan", "--withdraw", "--query", gone, folder=folder)
     before = snapshot(folder)

@@ -11,6 +11,7 @@ from annot.base.errors import InputError, SettingsError
 from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Output, emit, say
+from annot.publishing.report.tables import Column, Columns
 from annot.study.workspace import given_bytes
 from command_line import annot
 
@@ -37,7 +38,8 @@ def test_json_carries_the_same_text_and_csv_for_a_program_the_same_bytes(
     import json
 
     assert json.loads(out)["data"] == rows
-    emit("comments", Output(rows, ""), as_json=False, as_csv=True)
+    tables = [Columns[dict[str, str]]([Column("comment", lambda one: one["comment"])]).of([{"comment": HOSTILE}])]
+    emit("comments", Output(rows, "", tables=tables), as_json=False, as_csv=True)
     assert "\x1b]0;owned\x07" in capsys.readouterr().out
 
     class Terminal(io.StringIO):
@@ -45,7 +47,7 @@ def test_json_carries_the_same_text_and_csv_for_a_program_the_same_bytes(
             return True
 
     monkeypatch.setattr(sys, "stdout", terminal := Terminal())
-    emit("comments", Output(rows, ""), as_json=False, as_csv=True)
+    emit("comments", Output(rows, "", tables=tables), as_json=False, as_csv=True)
     assert not OBEYED - {"\r"} & set(terminal.getvalue())
 
 

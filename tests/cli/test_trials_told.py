@@ -116,7 +116,7 @@ def test_the_figures_of_both_as_csv_are_those_of_json(study: Callable[[str], Pat
     for name, figure in one["agreement"]["figures"].items():
         row = found[found["figure"] == name].iloc[0]
         assert float(row["value"]) == pytest.approx(figure["value"], rel=1e-5)
-        assert (int(row["pairs"]), row["verdict"], row["gold"]) == (one["agreement"]["n_pairs"], "not passed", "open")
+        assert (int(row["pairs"]), row["verdict"], row["table"]) == (one["agreement"]["n_pairs"], "not passed", "open")
     found = table("substudy", folder)
     data = annot_done("substudy", "report", "--json", folder=folder).data
     for pair in data["compared"]:

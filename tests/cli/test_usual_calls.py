@@ -84,7 +84,6 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "check",
         "doctor",
         "run list",
-        "run matches",
         "vectors list",
     }
     exports = {
@@ -153,6 +152,12 @@ def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
     bare = annot(folder=tmp_path)
     assert "Usage: annot" in bare.stdout + bare.stderr
     assert bare.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["query list", "assessor list", "status --adjudication", "comments"])
+def test_a_list_without_a_row_says_so(name: str, tmp_path: Path) -> None:
+    annot_done("init", "study", folder=tmp_path)
+    assert annot_done(*name.split(), folder=tmp_path / "study").stdout.startswith("no ")
 
 
 @pytest.mark.parametrize("position", ["before", "after"])

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import command_line
 import pytest
-from annot.steps.init import init
 from annot.study.workspace import Workspace
 from command_line import Result
+from small_study import Small
+from study_stages import copied
 
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
     """An empty workspace."""
-    init(tmp_path / "study", name="small", dry_run=False)
-    return Workspace.open(tmp_path / "study")
+    return copied(Small(), "made", tmp_path / "study")
 
 
 @pytest.fixture

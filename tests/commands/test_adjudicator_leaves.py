@@ -34,5 +34,4 @@ def test_open_disputes_of_an_adjudicator_who_left_go_to_another(ws: Workspace, a
 
 
 def parcels(ws: Workspace) -> dict[str, list[Asked]]:
-    with open_store(ws.database_url) as store:
-        return {parcel.assessor: list(parcel.tasks) for parcel in adjudication.outgoing_of(ws, store)}
+    return {parcel.assessor: list(parcel.tasks) for parcel in adjudication.outgoing_of(ws)}

@@ -10,7 +10,7 @@ import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.progress import Look
 from annot.publishing.report.cells import HOURS, estimate
-from annot.publishing.report.status_page import describe
+from annot.publishing.report.status_page import describe, tables
 from annot.publishing.report.terminal import share_done
 from annot.steps.forecast import forecast
 from annot.study.workspace import Workspace
@@ -42,7 +42,7 @@ def test_a_study_half_way(ws: Workspace) -> None:
     percent = next(shown for shown in seen.agreement.figures if shown.coefficient == "percent")
     assert percent.median == pytest.approx(80)
     assert percent.n_queries == 3
-    assert "agreement so far, median over queries" in describe(seen, all_queries=False)
+    assert "agreement so far, median over queries" in describe(seen, tables(seen, all_queries=False))
 
 
 def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: Run) -> None:
@@ -98,7 +98,7 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
     assert seen.settling.hours.interval == Undefined("only 2 settled disputes with a time")
-    told = describe(seen, all_queries=False)
+    told = describe(seen, tables(seen, all_queries=False))
     assert "disputed pairs so far: 8, 6 of them not settled yet" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
     assert "no interval for hours of adjudication left" in told

@@ -18,9 +18,9 @@ from annot.store import judgements
 from annot.store.database import open_store
 from annot.study import doors
 from annot.study.workspace import Workspace
-from judged_study import COLLECTION, answered
 from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
 from sqlalchemy import Engine, event
+from study_stages import COLLECTION, answered
 
 Run = Callable[..., Any]
 HIGHEST = 3

@@ -49,8 +49,7 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     assert (after["waiting"], after["returned"], after["incomplete"]) == (0, 0, 0)
     assert after["agreed"] == before["agreed"] - contested
     assert after["open"] == before["open"] + contested
-    with open_store(ws.database_url) as store:
-        sent = {asked.pair for parcel in adjudication.outgoing_of(ws, store) for asked in parcel.tasks}
+    sent = {asked.pair for parcel in adjudication.outgoing_of(ws) for asked in parcel.tasks}
     assert ((QUERY, "d00") in sent) is contested
     assert (QUERY, "d08") in sent
     # Nothing is put before a person who has left.
@@ -77,13 +76,11 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
             judgements.record_judgements(session, sourced([new]), recorded_at="2040-01-01T00:00:00+00:00")
 
     def to_adjudicate() -> set[Asked]:
-        with open_store(ws.database_url) as store:
-            return {asked for one in adjudication.outgoing_of(ws, store) for asked in one.tasks if asked.pair == pair}
+        return {asked for one in adjudication.outgoing_of(ws) for asked in one.tasks if asked.pair == pair}
 
     def last_for_now() -> list[Asked]:
         """What a1's tasks call the last for now, behind which nothing may come."""
-        with open_store(ws.database_url) as store:
-            (mine,) = [parcel for parcel in judging.outgoing_of(ws, store) if parcel.assessor == "a1"]
+        (mine,) = [parcel for parcel in judging.outgoing_of(ws) if parcel.assessor == "a1"]
         assert "the last for now" in list(mine.tasks.values())[-1]["data"]["progress"]
         return [asked for asked, task in mine.tasks.items() if "the last for now" in task["data"]["progress"]]
 

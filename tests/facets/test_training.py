@@ -12,12 +12,12 @@ LABELS = Settings().labels.names
 
 def test_csabstructs_key_and_our_own_are_read_alike() -> None:
     lines = [
-        '\ufeff{"abstract_id": 0, "sentences": ["A.", "B."], "labels": ["background", "method"], "confs": [1, 0.5]}\n',
+        '\ufeff{"abstract_id": 0, "sentences": ["A.", "B."], "labels": ["background", "method"]}\n',
         "\n",
         '{"paper_id": "p1", "title": "T", "abstract": ["C."], "labels": ["other"]}',
     ]
     assert read_labelled(lines, name="x.jsonl", known=LABELS) == (
-        LabelledAbstract(sentences=("A.", "B."), labels=("background", "method"), confs=(1.0, 0.5)),
+        LabelledAbstract(sentences=("A.", "B."), labels=("background", "method")),
         LabelledAbstract(sentences=("C.",), labels=("other",)),
     )
 

@@ -167,7 +167,7 @@ def test_why_two_differ_is_read_from_earlier_screens_too(cause: str) -> None:
     assert read(write_result(task(), grade=1, settled_by=cause)).settled_by == cause
 
 
-@pytest.mark.parametrize("reason", ["not in English", "not in German", "outside my field"])
+@pytest.mark.parametrize("reason", ["not in English", "not in the language of the collection", "outside my field"])
 def test_a_reason_stands_whatever_the_language_of_the_collection_is_now(reason: str) -> None:
     reading = read(write_result(task(), cannot_judge=reason))
     assert (reading.cannot_judge, reading.flags) == (reason, ())

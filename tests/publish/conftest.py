@@ -9,23 +9,18 @@ from pathlib import Path
 
 import command_line
 import pytest
+import study_stages
 from annot.study.workspace import Workspace
 from command_line import Result
-from judged_study import judged_study
 
 QUERY_PAPERS = 3
 """Enough for every facet; agreement on all nine takes three times as long."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def without_figures(undrawn: None) -> None:
-    """What is released is looked at here; figures have tests of their own."""
-
-
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def finished() -> Workspace:
     """The study that tests copy; nobody writes into it."""
-    return judged_study(tmp_path_factory.mktemp("finished") / "study", query_papers=QUERY_PAPERS)
+    return Workspace.open(study_stages.kept(study_stages.published(QUERY_PAPERS), "measured"))
 
 
 @pytest.fixture

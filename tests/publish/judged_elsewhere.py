@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import tomlkit
-from judged_study import COLLECTION, answered
+from study_stages import COLLECTION, answered
 
 QUERIES = {
     "p1-method": ("Zoe Quill", "Ada Byron"),

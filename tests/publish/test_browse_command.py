@@ -16,7 +16,7 @@ import pytest
 from annot.demo.whole_way import RUNS
 from annot.study.workspace import Workspace
 from command_line import Result
-from judged_study import ACCOUNTS
+from study_answers import ACCOUNTS
 
 Annot = Callable[..., Result]
 

@@ -21,7 +21,7 @@ from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from judged_elsewhere import made_public
-from judged_study import files_of
+from study_stages import files_of
 
 WITHOUT = ("abstracts-csfcube-preds.jsonl", "*background*")
 """What the partial folder lacks: the abstracts by themselves, and one facet."""

@@ -13,12 +13,12 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.settings.sections import CollectionSettings
 from annot.demo import packaged
+from annot.publishing.release.prose import terms_of
 from annot.publishing.release.questions import parse_answers, questions, unanswered
-from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
-from judged_study import answered
+from study_stages import answered
 
 PROSE = [question.id for question in questions() if question.kind == "prose"]
 

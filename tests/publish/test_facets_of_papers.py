@@ -61,7 +61,7 @@ class Planted(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory, undrawn: None) -> Planted:
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     """The study with its report, its datasheet and its release; its intervals, and those of queries."""
     root = tmp_path_factory.mktemp("planted") / "study"
     annot_done("init", root, folder=root.parent)

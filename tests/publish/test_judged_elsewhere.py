@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from judged_elsewhere import DOCUMENTS, JUDGE, QUERIES, judgements_csv, made_public, papers_jsonl
-from judged_study import files_of
+from study_stages import files_of
 
 Run = Callable[..., Any]
 NEVER = ("Label Studio", "planned", "plan.jsonl", "annot pull", "audit", "unknown", "0 pools", "0 papers", "| None")
@@ -90,7 +90,7 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     assert annot("import", "--as", "judgements", study.parent / "judged.csv").exit_code == 0
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"\| no interval \| before \| .* \| method \| 1 query: an interval over queries needs 6 \|", page)
+    assert re.search(r"figures have no interval: 1 query: an interval over queries needs 6\.", page)
     assert "Dots for 1 of 2 queries" in page
     assert "|  |" not in page.partition("## Final grades")[0]
     assert annot("datasheet").exit_code == 0

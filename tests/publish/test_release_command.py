@@ -24,7 +24,8 @@ from annot.store import papers
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-from judged_study import COLLECTION, files_of, judged_study
+from study_answers import Simulated
+from study_stages import COLLECTION, advance, files_of, published
 
 
 def make(ws: Workspace, folder: Path, *, with_text: bool | None = None) -> Path:
@@ -77,7 +78,9 @@ def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself
 def test_a_study_made_anew_at_another_time_on_another_server_gives_the_same_bytes(
     released: Path, tmp_path: Path
 ) -> None:
-    other = judged_study(tmp_path / "elsewhere", query_papers=3, pulled_at="2029-07-01T12:34:56+00:00", first_id=770001)
+    other = advance(
+        published(3, Simulated("2029-07-01T12:34:56+00:00", 770001)), tmp_path / "elsewhere", after=None, to="measured"
+    )
     assert files_of(make(other, tmp_path / "release")) == files_of(released)
 
 

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.publishing.release import released_files
 from annot.publishing.release.released_files import restore_folder, write_folder
-from judged_study import files_of
+from study_stages import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}
 NEW = {"a.txt": b"new", "c/d/e.txt": b"new"}

@@ -22,7 +22,8 @@ from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
-from judged_study import ACCOUNTS, SERVER, answered
+from study_answers import ACCOUNTS, SERVER
+from study_stages import answered
 
 PASSWORD = "Kp3-vq9_TnbW0x8yLm2Z"
 TOKEN = "8f14e45fceea167a5a36dedd4bea2543fc3f5f0c"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from annot.base.records import Decision, Judgement
+from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.latex import latex
-from annot.publishing.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
-from annot.publishing.report.sections.agreement import all_coefficients, glance, headline, tables
+from annot.publishing.report.sections.agreement import all_coefficients, by_query, glance, headline
 from annot.steps.agreement import describe
 
 A = [0, 1, 2, 3, 0, 1]
@@ -64,17 +65,6 @@ CONSTANT = judged("c", [0] * 6, [0, 1, 0, 2, 0, 0])
 MIXED = table(judged("n", A, B), UNANIMOUS, CONSTANT)
 
 
-def of(found: list[Reason], about: str) -> list[Reason]:
-    return [one for one in found if one.about == about]
-
-
-def concerns(one: Reason, title: str) -> bool:
-    """Whether the reason is told of this coefficient."""
-    if one.figures.startswith("all coefficients"):
-        return title not in one.figures.split(":")[0]
-    return title in one.figures
-
-
 def rows_of(shown: Table, *names: str) -> list[tuple[object, ...]]:
     """The rows that begin with these cells."""
     return [row for row in shown.rows if row[: len(names)] == names]
@@ -119,60 +109,57 @@ def test_no_cell_of_a_group_with_open_disputes_has_a_figure_after_adjudication()
 
 def test_open_disputes_of_many_queries_are_one_reason() -> None:
     many = table(*(judged(f"q{at:02}", A, B) for at in range(50)), settled=False)
-    found = of(reasons(many, names=tuple(many.titles)), NO_VALUE)
-    assert [one.stage for one in found] == ["after"]
-    assert found[0].why.startswith("150 of 150 disputed pairs are not settled yet, on q00, q01, q02 and 47 more")
-    assert found[0].places == "2: method, together"
+    for shown in (headline(many), all_coefficients(many)):
+        (told,) = [note for note in shown.notes if "not settled" in note]
+        assert "150 of 150 disputed pairs are not settled yet, on q00, q01, q02 and 47 more" in told
 
 
-def test_one_reason_on_many_queries_is_one_line_with_their_number_and_an_example() -> None:
-    many = table(*(judged(f"u{at:02}", [at % 3] * 6, [at % 3] * 6) for at in range(45)))
-    found = [one for one in of(reasons(many, names=HEADLINE), NO_VALUE) if "pooled" not in one.figures]
-    before = [one for one in found if one.stage == "before"]
-    assert len(before) == 1
-    assert before[0].places == "45: u00, u01, u02 and 42 more"
-    assert "grade 0 (6 pairs)" in before[0].why
-    assert before[0].figures == "all coefficients but Agreement, %"
+def test_one_reason_on_many_queries_is_told_once_with_the_number_of_figures() -> None:
+    many = table(*(judged(f"u{at:02}", [0] * 6, [0] * 6) for at in range(45)))
+    (note,) = by_query(many).notes
+    told = re.findall(r"(\d+) figures have no value: ([^.]*)", note)
+    shown = [cell for row in by_query(many).rows for cell in row if isinstance(cell, Number)]
+    assert sum(int(n) for n, _ in told) == sum(cell.value is None for cell in shown) > 45
+    assert "grade 0 (6 pairs)" in told[0][1]
+    assert len(told) == len({why for _, why in told}) <= 3
 
 
-def test_every_undefined_or_bare_figure_has_its_reason() -> None:
-    """All coefficients, pooled and binarised too: each title without a value is named in some reason."""
+@pytest.mark.parametrize("shown", [glance, headline, all_coefficients, by_query])
+def test_every_undefined_or_bare_figure_has_its_reason(shown: Callable[[AgreementTable], Table]) -> None:
+    """All coefficients, pooled and binarised too."""
+    lacking = {"value": 0, "interval": 0}
     for made in (table(judged("n", A, B), UNANIMOUS, binarised_at=2), table(judged("two", [0, 1], [1, 1]))):
-        told = reasons(made, names=tuple(made.titles))
-        shown = all_coefficients(made)
-        # Median, mean and pooled have intervals; quartiles have none by design.
-        figures = {str(row[2]): [row[at] for at in (3, 4, 9)] for row in shown.rows}
-        without = {
-            NO_VALUE: {name for name, cells in figures.items() if any(cell.value is None for cell in cells)},
-            NO_INTERVAL: {
-                name
-                for name, cells in figures.items()
-                if any(cell.value is not None and not cell.ends for cell in cells)
-            },
-        }
-        for about, wanting in without.items():
-            # Each of these has both.
-            assert wanting
-            for title in wanting:
-                assert any(concerns(one, title) for one in of(told, about)), (title, about)
+        found = shown(made)
+        told = " ".join(found.notes)
+        for cell in (cell for row in found.rows for cell in row if isinstance(cell, Number)):
+            what, why = ("value", cell.raw) if isinstance(cell.raw, Undefined) else ("interval", cell.interval)
+            if isinstance(why, Undefined):
+                lacking[what] += 1
+                assert f"no {what}: {why.kind}" in told or f"no {what}: {why.reason}" in told
+            else:
+                # Quartiles and the figures of a query have no interval by design.
+                assert cell.ends or cell.interval is None
+    assert lacking["value"]
+    assert lacking["interval"] or shown is by_query
 
 
 def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
     shown = describe(table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), per_query=False, every=False)
+    shown = " ".join(shown.split())
     assert "100.00 [100.00" not in shown
     assert "leaving out any query does not change it, so how it varies over queries is not known" in shown
 
 
 def test_a_summary_over_few_of_the_queries_is_not_given_and_its_reason_is() -> None:
-    found = of(reasons(MIXED, names=HEADLINE), NO_VALUE)
-    (one,) = [one for one in found if "a summary needs more than half" in one.why]
-    assert (one.stage, one.figures) == ("before and after", "Spearman's rho: median, mean")
-    assert "it has a value on 1 of 3 queries" in one.why
+    told = " ".join(headline(MIXED).notes)
+    assert "a summary needs more than half" in told
+    assert "it has a value on 1 of 3 queries" in told
 
 
 def test_forced_zero_has_its_caveat_in_words() -> None:
-    cares = of(reasons(MIXED, names=HEADLINE, statistics=("median",)), WITH_CARE)
-    assert any("kappa is then 0" in one.why and "Cohen's kappa" in one.figures and one.places == "c" for one in cares)
+    (care,) = [note for note in headline(MIXED).notes if "kappa is then 0" in note]
+    assert "Cohen's kappa" in care
+    assert " with care on c: " in care
     two = describe(table(judged("two", [0, 1], [1, 1])), per_query=False, every=False)
     assert "it rests on two pairs" in two
 
@@ -195,11 +182,9 @@ def test_only_the_wanted_coefficients_are_computed() -> None:
 @pytest.mark.parametrize("settled", [True, False])
 def test_latex_captions_carry_no_list_of_reasons(settled: bool) -> None:
     made = table(*(judged(f"q{at:02}", A, B) for at in range(50)), UNANIMOUS, settled=settled)
-    (block,) = [one for one in tables(made, every=False) if one.name == "reasons"]
-    assert block.headings == ("Case", "Adjudication", "Figures", "Queries or facets", "Reason")
+    block = headline(made)
     text = latex(Document("T", "S", None, (), (Chapter("s", "S", (), (block,)),), ()))
-    captions = re.findall(r"\\caption\{(.*)\}", text)
-    assert captions == [block.caption]
-    # The long column is broken into lines.
-    assert r"\raggedright\arraybackslash}p{" in text
+    (caption,) = re.findall(r"\\caption\{(.*)\}", text)
+    assert caption == "Headline coefficients."
+    assert "figures have no " in text
     assert len(text) < 5000

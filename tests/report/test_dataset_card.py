@@ -12,7 +12,7 @@ from annot.base.errors import InputError
 from annot.formats.beir import beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import dataset_card, licence, size_category
+from annot.publishing.release.prose import dataset_card, licence_named, size_category
 from collection_facts import demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings
@@ -65,10 +65,13 @@ def test_a_licence_that_the_hub_does_not_list_is_other_with_name_and_link(facts:
         "eupl-1-2",
         "https://spdx.org/licenses/EUPL-1.2.html",
     )
-    assert licence("https://example.org/terms").hub == "other"
-    assert licence("cc-by-nc-sa-4.0")[:2] == ("CC-BY-NC-SA-4.0", "https://creativecommons.org/licenses/by-nc-sa/4.0/")
+    assert licence_named("https://example.org/terms").hub == "other"
+    assert licence_named("cc-by-nc-sa-4.0")[:2] == (
+        "CC-BY-NC-SA-4.0",
+        "https://creativecommons.org/licenses/by-nc-sa/4.0/",
+    )
     with pytest.raises(InputError, match="SPDX"):
-        licence("free for all")
+        licence_named("free for all")
 
 
 def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:

@@ -52,9 +52,7 @@ def test_sentences_of_one_thing_are_in_the_singular() -> None:
         "wants_grow": False, "too_many": ("a1",), "n_assessors": 1, "per_pair": 1, "apart": [], "few": [],
         "sent": False,
     }  # fmt: skip
-    facts = SimpleNamespace(
-        sizes=(1,), documents=1, hubs=(), passed_over=1, methods=(), drought={}, versions=(), overlaps=()
-    )
+    facts = SimpleNamespace(sizes=(1,), documents=1, hubs=(), passed_over=1, methods=(), drought={}, versions=())
     found = SimpleNamespace(
         **dict.fromkeys(("pairs", "assignments", "unplanned", "to_withdraw"), 1),
         sha256="0" * 64, loads=(), overlaps=(), faults=("it",), notes=(),

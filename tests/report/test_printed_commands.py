@@ -14,7 +14,7 @@ from annot.cli.main import app
 from annot.steps import report
 from annot.study.workspace import Workspace
 from command_line import annot
-from judged_study import judged_study
+from study_stages import copied, published
 
 
 class Shown(NamedTuple):
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and two query papers."""
-    ws = judged_study(tmp_path_factory.mktemp("printed"), query_papers=2)
+    ws = copied(published(2), "measured", tmp_path_factory.mktemp("printed") / "study")
     report.write(ws)
     return ws
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.steps import report
 from annot.study.workspace import Workspace
-from judged_study import judged_study
+from study_stages import copied, published
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and three query papers."""
-    ws = judged_study(tmp_path_factory.mktemp("page"), query_papers=3)
+    ws = copied(published(3), "measured", tmp_path_factory.mktemp("page") / "study")
     report.write(ws)
     return ws
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,16 +18,15 @@ from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import pair_key, split_key
 from annot.steps import pull, push
-from annot.steps.init import init
-from annot.store import people
 from annot.store.database import open_store
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
-from small_study import DOCUMENTS, QUERIES, RECORDED, build
+from small_study import DOCUMENTS, QUERIES, Small
 from studio_in_memory import StudioInMemory
+from study_stages import copied, quietly
 
 Pair = tuple[str, str]
-PEOPLE = {"a1": "ann@example.org", "a2": "bob@example.org", "j1": "joe@example.org"}
+PEOPLE = dict(Small().people)
 QUERY = QUERIES[0].query_id
 
 
@@ -53,11 +52,11 @@ class World:
             return outcome_of(session, self.ws.settings)
 
     def push(self, round: str = "judging", **wishes: Any) -> Pushed:
-        return push.push(self.ws, round=round, dry_run=False, advance=_quietly, wishes=Wishes(**wishes))
+        return push.push(self.ws, round=round, dry_run=False, advance=quietly, wishes=Wishes(**wishes))
 
     def pull(self, round: str = "judging", seen: dict[int, Seen] | None = None, **wishes: Any) -> Pulled:
         given = Wishes(**wishes) if wishes else NO_WISHES
-        return pull.pull(self.ws, round=round, advance=_quietly, wishes=given, seen=seen)
+        return pull.pull(self.ws, round=round, advance=quietly, wishes=given, seen=seen)
 
     def project(self, name: str, round: str = "judge") -> int:
         """The person's project; of several the one with tasks."""
@@ -109,67 +108,55 @@ def result(grade: int | None) -> list[dict[str, Any]]:
     return write_result({}, grade=grade, cannot_judge="outside my field" if grade is None else None)
 
 
-def make(folder: Path) -> None:
-    """The study that every test copies: one query of ten documents, planned for two, nothing sent."""
-    init(folder, name="small", dry_run=False)
-    ws = Workspace.open(folder)
-    build(ws, judged=0, queries=QUERIES[:1])
-    # In another order than the pool's: what is sent may not tell in which order it was drawn.
-    plan = [
-        Assignment(QUERY, doc_id, name, 1 + at * step % len(DOCUMENTS))
-        for name, step in (("a1", 3), ("a2", 7))
-        for at, doc_id in enumerate(DOCUMENTS)
-    ]
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.replace_plan(session, plan, plan=people.Plan("shuffled", 13, RECORDED, 2))
+@dataclass(frozen=True)
+class Rounds(Small):
+    """One query of ten documents, planned for two, sent to a server in memory and answered there."""
 
+    queries: Sequence[tuple[str, Sequence[str]]] = ((QUERIES[0].paper_id, ("method",)),)
 
-class Stages:
-    """A study as it is planned, sent, judged and settled, each made once; a copy has a server of its own."""
+    def plan(self) -> list[Assignment]:
+        """In another order than the pool's: what is sent may not tell in which order it was drawn."""
+        return [
+            Assignment(QUERY, doc_id, name, 1 + at * step % len(DOCUMENTS))
+            for name, step in (("a1", 3), ("a2", 7))
+            for at, doc_id in enumerate(DOCUMENTS)
+        ]
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._made: dict[str, dict[str, Any]] = {}
+    def sent(self, ws: Workspace) -> None:
+        _on_server(ws, World.push)
 
-    @contextmanager
-    def world(self, stage: str, folder: Path) -> Iterator[World]:
-        """A copy of this stage in `folder`."""
-        if stage not in self._made:
-            self._make(stage)
-        shutil.copytree(self._folder / stage, folder)
-        with _served(folder) as made:
-            made.studio.restore(self._made[stage])
-            yield made
+    def judged(self, ws: Workspace) -> None:
+        _on_server(ws, World.judge_all)
 
-    def _make(self, stage: str) -> None:
-        folder, before = self._folder / stage, BEFORE[stage]
-        if before is None:
-            make(folder)
-            with _served(folder) as made:
-                self._made[stage] = made.studio.kept()
-            return
-        with self.world(before, folder) as made:
-            STEPS[stage](made)
-            self._made[stage] = made.studio.kept()
-
-
-BEFORE = {"planned": None, "sent": "planned", "judged": "sent", "settled": "judged"}
-"""The stage that each is made from."""
-STEPS: dict[str, Callable[[World], object]] = {
-    "sent": World.push,
-    "judged": World.judge_all,
-    "settled": World.settle_all,
-}
+    def settled(self, ws: Workspace) -> None:
+        _on_server(ws, World.settle_all)
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[World]:
-    studio = StudioInMemory()
+def world(stage: str, folder: Path) -> Iterator[World]:
+    """A copy of the study at this stage in `folder`, with a server of its own as it was then."""
+    with _served(copied(Rounds(), stage, folder)) as made:
+        yield made
+
+
+def _on_server(ws: Workspace, step: Callable[[World], object]) -> None:
+    with _served(ws) as made:
+        step(made)
+        _server_of(ws).write_bytes(pickle.dumps(made.studio.kept()))
+
+
+@contextmanager
+def _served(ws: Workspace) -> Iterator[World]:
+    studio, state = StudioInMemory(), _server_of(ws)
     for email in PEOPLE.values():
         studio.sign_up(email)
     with studio.served():
-        yield World(folder, studio)
+        if state.exists():
+            studio.restore(pickle.loads(state.read_bytes()))
+            state.unlink()
+        yield World(ws.root, studio)
 
 
-def _quietly(_done: int, _total: int | None) -> None:
-    """No progress bar."""
+def _server_of(ws: Workspace) -> Path:
+    """Where the server's state is kept with a study that is copied."""
+    return ws.cache / "server.pickle"

@@ -15,7 +15,8 @@ from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from fixtures_studio import GUARD
 from memory_studio import StudioOfMemory
-from studies import Pair, Study, make_study, quietly
+from studies import Pair, Study, make_study
+from study_stages import quietly
 
 Counting = dict[tuple[str, ...], int | None]
 """The grade of each answer that counts, by pair and person."""

@@ -20,26 +20,26 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from annot.demo import packaged
 from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver
 from annot.pools.pool_design import DesignOverrides
 from annot.steps import assessor as assessors
-from annot.steps import corpus, facets, plan, pool, query
-from annot.steps.init import init
+from annot.steps import pool
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.store.projects import StoredRound
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 from fixtures_studio import GUARD, PersonGateway, Studio
+from study_answers import ByPlace
+from study_stages import Recipe, copied, quietly
 
 Pair = tuple[str, ...]
 
 SETTINGS = """
 [collection]
-name = "{name}"
+name = "story"
 title = "A study of the tests"
 
 [pool]
@@ -52,10 +52,6 @@ TOKENS: dict[tuple[Path, str], str] = {}
 PEOPLE = (("a1", False), ("a2", False), ("j1", True))
 NAMES = (*(name for name, _ in PEOPLE), "j2")
 """A second adjudicator joins where a test adds one."""
-
-
-def quietly(_done: int, _total: int | None) -> None:
-    """No progress bar."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,7 @@ class Study:
     def copy(self, folder: Path, name: str) -> Study:
         """The same study as it is now, under another name: on the server it has nothing in common with this one."""
         shutil.copytree(self.folder, folder, symlinks=True)
-        settings = folder / "annot.toml"
-        text = settings.read_text(encoding="utf-8")
-        settings.write_text(text.replace(f'name = "{self.name}"', f'name = "{name}"'), encoding="utf-8")
-        return Study(folder, self.studio)
+        return Study(renamed(Workspace.open(folder), name).root, self.studio)
 
     def planned(self) -> dict[str, list[Pair]]:
         """The pairs of each assessor in their order, from the plan's file."""
@@ -176,31 +169,41 @@ def address_of(name: str) -> str:
     return f"{name}@story.example.org"
 
 
-def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more_settings: str = "") -> Study:
-    """Two queries of the demonstration's papers, pooled by tf-idf, planned for two assessors, nothing sent."""
-    make_folder(folder, name=name, more_settings=more_settings)
-    ws = Workspace.open(folder)
-    ws.cache.mkdir()
+def make_study(
+    folder: Path, studio: Studio, *, name: str, per_method: int, more_settings: str = "", stage: str = "planned"
+) -> Study:
+    """Two queries of the demonstration's papers, pooled by tf-idf, planned for two assessors, nothing sent.
+
+    stage: `settled` for answers that never were on the server (`study_answers.ByPlace`).
+    """
+    ws = ready(folder, name=name, per_method=per_method, more_settings=more_settings, stage=stage)
+    ws.cache.mkdir(exist_ok=True)
     (ws.cache / "studio").symlink_to(studio.folder)
-    fill_study(ws, per_method=per_method)
+    # They are in the study; on the server they are not.
+    add_people(ws, PEOPLE)
     return Study(folder, studio)
 
 
-def make_folder(folder: Path, *, name: str, more_settings: str) -> None:
-    write_file(folder / "annot.toml", SETTINGS.format(name=name, more=more_settings))
-    init(folder, name=None, dry_run=False)
+def ready(folder: Path, *, name: str, per_method: int, more_settings: str, stage: str = "planned") -> Workspace:
+    """The same without a server."""
+    recipe = Recipe(
+        file=SETTINGS.format(more=more_settings),
+        settings={},
+        queries=[(paper_id, (facet,)) for paper_id, facet in QUERIES],
+        frozen=False,
+        per_method=per_method,
+        people=[(name, address_of(name)) for name, _ in PEOPLE],
+        answers=ByPlace(),
+    )
+    return renamed(copied(recipe, stage, folder), name)
 
 
-def fill_study(ws: Workspace, *, per_method: int) -> None:
-    source = ws.root / "papers.jsonl"
-    write_file(source, packaged.corpus_text())
-    corpus.add(ws, [source], form=None, dry_run=False, advance=quietly)
-    facets.label(ws, model=None, dry_run=False, advance=quietly)
-    for paper_id, facet in QUERIES:
-        query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
-    draw_pools(ws, per_method=per_method)
-    add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
+def renamed(ws: Workspace, name: str) -> Workspace:
+    """What is on a server under the old name is not this study's any more."""
+    text = ws.settings_file.read_text(encoding="utf-8")
+    was = f'name = "{ws.settings.collection.name}"'
+    ws.settings_file.write_text(text.replace(was, f'name = "{name}"'), encoding="utf-8")
+    return Workspace.open(ws.root)
 
 
 def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:

@@ -14,9 +14,10 @@ from annot.store import trials
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
 from memory_studio import StudioOfMemory
-from settled_study import COMMENT, REASON, settled_study
-from studies import Pair, Study, add_people, quietly
+from studies import Pair, Study, add_people, make_study
 from studio_in_memory import Killed
+from study_answers import ByPlace
+from study_stages import quietly
 
 NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
@@ -39,7 +40,8 @@ def on_screen(study: Study, name: str, round: str) -> dict[Pair, dict[str, str]]
 
 
 def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: StudioOfMemory, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", memory, name="training", per_method=6)
+    study = make_study(tmp_path / "study", memory, name="training", per_method=6, stage="settled")
+    final = ByPlace.final(study.workspace)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no gold pairs"):
         send(study)
@@ -50,7 +52,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
     golden = {(row[0], row[1]): (int(row[2]), row[3]) for row in rows}
     assert {pair: grade for pair, (grade, _) in golden.items()} == {pair: final[pair] for pair in golden}
     whys = [why for _, why in golden.values()]
-    assert set(whys) == {f"{REASON}: {COMMENT}", "the assessors agreed"}
+    assert set(whys) == {f"{ByPlace.reason}: {ByPlace.comment}", "the assessors agreed"}
     assert whys.count("the assessors agreed") == 4
     # More are added to what stands; a file that was edited is not written over, but read in.
     assert gold_pairs.make(ws.replaced("training", per_facet=5), None, dry_run=False).added == 2

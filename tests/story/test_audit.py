@@ -25,7 +25,8 @@ from annot.store.database import open_store
 from annot.store.projects import StoredRound
 from command_line import annot, annot_done
 from fixtures_studio import GUARD, Studio
-from studies import Pair, Study, address_of, make_study, quietly
+from studies import Pair, Study, address_of, make_study
+from study_stages import quietly
 from test_killed import grades_of
 
 
@@ -94,7 +95,7 @@ def test_every_change_of_what_a_task_shows_is_seen(settled: Study) -> None:
         pulled = {round: gateway.pull(every[round].remote_id) for round in own}
 
         def changed(round: StoredRound, tasks: Sequence[PulledTask]) -> tuple[str, ...]:
-            return changed_tasks(ws, store, every[round], tasks, own[round])
+            return changed_tasks(ws, every[round], tasks, own[round])
 
         for round, tasks in pulled.items():
             assert changed(round, tasks) == ()

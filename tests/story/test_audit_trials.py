@@ -13,8 +13,8 @@ from annot.store.projects import StoredRound
 from command_line import annot_done
 from complete_study import http
 from fixtures_studio import Studio
-from settled_study import settled_study
-from studies import Study, add_people, quietly
+from studies import Study, add_people, make_study
+from study_stages import quietly
 
 
 def found(study: Study) -> dict[str, list[str]]:
@@ -39,7 +39,7 @@ def change_task(study: Study, name: str, round: StoredRound, **changed: str) -> 
 
 
 def test_breaches_in_training_and_substudy_are_found(memory: Studio, tmp_path: Path) -> None:
-    study, _ = settled_study(tmp_path / "study", memory, name="audited-trials", per_method=3)
+    study = make_study(tmp_path / "study", memory, name="audited-trials", per_method=3, stage="settled")
     ws = study.workspace
     add_people(ws, [("a3", False)])
     gold_pairs.make(ws.replaced("training", per_facet=2), None, dry_run=False)

@@ -20,7 +20,8 @@ from annot.study import guidelines
 from annot.study.snapshot import read_snapshot
 from command_line import annot, annot_done
 from fixtures_studio import Studio
-from studies import make_study, quietly
+from studies import make_study
+from study_stages import quietly
 
 
 def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from annot.base.errors import StudioError
 from annot.base.records import Assessor
 from annot.judging.exchange.rounds import Wishes
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.gateway import Gateway
 from annot.steps import plan, pull, push
 from annot.store import judgements, people
 from annot.store import projects as tasks_of_store
@@ -21,7 +20,8 @@ from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
 from command_line import annot, annot_done
 from fixtures_studio import Studio
-from studies import Pair, Study, draw_pools, make_study, quietly
+from studies import Pair, Study, draw_pools, make_study
+from study_stages import quietly
 
 
 @pytest.fixture(scope="module")
@@ -259,46 +259,36 @@ def test_a_plan_that_has_grown_is_sent_behind_what_is_there(pushed: Study) -> No
         assert [task["id"] for task in there][: len(before[name])] == before[name]
 
 
-def test_a_query_that_was_sent_and_nobody_answered_is_taken_back(
-    pushed: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_that_was_sent_and_nobody_answered_is_taken_back(pushed: Study) -> None:
     folder = pushed.folder
     begun, untouched, *_ = sorted({pair[0] for pair in pushed.planned()["a1"]})
     promised = annot_done("push", "--dry-run", "--json", folder=folder).data["projects"]
     assert [(one["there"], one["sent"]) for one in promised] == [(one["planned"], 0) for one in promised]
     pushed.judge("a1", {next(pair for pair in pushed.planned()["a1"] if pair[0] == begun): 2})
-    before = {name: pushed.on_server(name) for name in ("a1", "a2")}
+    fetch(pushed)
     refused = annot("plan", "--withdraw", "--query", begun, "--sent", folder=folder)
     assert refused.exit_code == 2
-    assert "answered by a1" in refused.stderr
+    assert f"{begun}: already judged" in refused.stderr
     held = pushed.planned()
     annot_done("plan", "--withdraw", "--query", untouched, "--sent", "--dry-run", folder=folder)
-    assert {name: pushed.on_server(name) for name in ("a1", "a2")} == before
     assert pushed.planned() == held
 
     taken = annot_done("plan", "--withdraw", "--query", untouched, "--sent", "--json", folder=folder).data
     assert taken["assignments"] == sum(pair[0] == untouched for pairs in held.values() for pair in pairs)
+    assert annot("query", "remove", untouched, folder=folder).exit_code == 2
+    send(pushed)
     for name in ("a1", "a2"):
         assert {pair[0] for pair in pushed.planned()[name]} == {pair[0] for pair in held[name]} - {untouched}
         there = {task["data"]["pair_id"] for task in pushed.on_server(name)}
         assert there == {"/".join(pair) for pair in pushed.planned()[name]}
-    # It can be planned and sent again. An answer just before its task is deleted stays, and so does the query.
+    # It can be planned and sent again. An answer given before its task is deleted stays, and so does its pair.
     annot_done("plan", "--grow", "--query", untouched, folder=folder)
     send(pushed)
     late = next(pair for pair in pushed.planned()["a2"] if pair[0] == untouched)
-    deletes = Gateway.delete_unanswered
-
-    def answered_first(gateway: Gateway, project_id: int, task_ids: list[int]) -> None:
-        monkeypatch.undo()
-        pushed.judge("a2", {late: 1})
-        deletes(gateway, project_id, task_ids)
-
-    monkeypatch.setattr(Gateway, "delete_unanswered", answered_first)
-    refused = annot("plan", "--withdraw", "--query", untouched, "--sent", folder=folder)
-    assert refused.exit_code == 2
-    assert f"{' '.join(late)}: answered by a2" in refused.stderr
-    assert late in pushed.planned()["a2"]
-    send(pushed)
+    annot_done("plan", "--withdraw", "--query", untouched, "--sent", folder=folder)
+    pushed.judge("a2", {late: 1})
+    assert "a2: keeps 1 pair answered in the meantime" in send(pushed).notes
+    assert [pair for pair in pushed.planned()["a2"] if pair[0] == untouched] == [late]
     fetch(pushed)
     assert exported(pushed)[(*late, "a2")]["grade"] == 1
     keys = {"/".join(pair) for pair in pushed.planned()["a1"]}

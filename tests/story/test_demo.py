@@ -24,7 +24,7 @@ from annot.store import judgements
 from annot.store import projects as tasks
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
-from documented import typed
+from command_line import annot_done
 from fixtures_studio import Studio, template_folder
 
 pytestmark = pytest.mark.studio
@@ -178,7 +178,7 @@ def test_commands_that_only_look_change_nothing_of_the_demonstration(demonstrati
     ws = demonstration.workspace
     before = {folder: files_of(folder) for folder in (ws.exports, ws.root / "pools")}
     for command in LOOKING:
-        typed(f"annot {command}", demonstration.folder)
+        annot_done(*command.split(), folder=demonstration.folder)
     assert {folder: files_of(folder) for folder in before} == before
 
 

@@ -14,7 +14,7 @@ from command_line import annot
 from documented import CHECKOUT, DOCS, references, runnable, shows, typed
 from fixtures_studio import Studio
 from memory_studio import StudioOfMemory
-from studies import quietly
+from study_stages import quietly
 
 PEOPLE = {
     "judge": simulated_people.judge,

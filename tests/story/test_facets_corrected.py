@@ -21,7 +21,8 @@ from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 from complete_study import http
 from fixtures_studio import Studio, written
-from studies import Study, address_of, make_study, quietly
+from studies import Study, address_of, make_study
+from study_stages import quietly
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 

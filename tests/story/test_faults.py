@@ -25,7 +25,8 @@ from annot.study.workspace import Workspace
 from complete_study import http
 from faulty_proxy import WRITES, Kind, faulty_proxy, impatient_client
 from fixtures_studio import Studio
-from studies import Study, make_study, quietly
+from studies import Study, make_study
+from study_stages import quietly
 from test_killed import assert_each_task_once, grades_of
 
 pytestmark = pytest.mark.studio

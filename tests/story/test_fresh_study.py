@@ -35,7 +35,8 @@ from annot.store.database import open_store
 from annot.study.workspace import Workspace, write_file
 from demo_collection import common_words
 from memory_studio import StudioOfMemory
-from studies import PEOPLE, Study, add_people, quietly
+from studies import PEOPLE, Study, add_people
+from study_stages import quietly
 
 NAME = "fresh-csfcube"
 PER_METHOD = 6

@@ -16,8 +16,9 @@ from annot.store import people
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
 from fixtures_studio import Studio
-from settled_study import settled_study
-from studies import Pair, Study, add_people, draw_pools, quietly
+from studies import Pair, Study, add_people, draw_pools, make_study
+from study_answers import ByPlace
+from study_stages import quietly
 
 
 def planned(study: Study, name: str) -> set[Pair]:
@@ -26,7 +27,8 @@ def planned(study: Study, name: str) -> set[Pair]:
 
 
 def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(memory: Studio, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", memory, name="hidden-gold", per_method=5)
+    study = make_study(tmp_path / "study", memory, name="hidden-gold", per_method=5, stage="settled")
+    final = ByPlace.final(study.workspace)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no one is in training"):
         gold_pairs.report(ws)
@@ -81,7 +83,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(m
 
 
 def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(memory: Studio, tmp_path: Path) -> None:
-    study, _ = settled_study(tmp_path / "study", memory, name="hidden-later", per_method=5)
+    study = make_study(tmp_path / "study", memory, name="hidden-later", per_method=5, stage="settled")
     ws = study.workspace
     add_people(ws, [("a3", False)])
     for paper_id in ("fic0704", "fic0407"):

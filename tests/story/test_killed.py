@@ -15,7 +15,8 @@ from annot.store.database import open_store
 from annot.store.projects import StoredRound
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio
-from studies import KILLED, Pair, Study, command, make_study, quietly
+from studies import KILLED, Pair, Study, command, make_study
+from study_stages import quietly
 
 pytestmark = pytest.mark.studio
 

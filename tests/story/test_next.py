@@ -19,9 +19,9 @@ from annot.demo import packaged
 from annot.study.workspace import Workspace
 from command_line import Result, annot
 from complete_study import rating
-from judged_study import COLLECTION, answered
 from memory_studio import StudioOfMemory
 from studies import Study, address_of
+from study_stages import COLLECTION, answered
 
 SIGN = "next: "
 FILES = {

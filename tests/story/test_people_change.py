@@ -4,19 +4,18 @@ people, and everybody's tasks stand in the order of the plan and say so."""
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.base.records import Assessor
 from annot.steps import pull
-from annot.steps.assessor import silent
 from annot.store import judgements, people
 from annot.store.database import open_store
 from command_line import annot, annot_done, difference, snapshot
 from fixtures_studio import Studio
-from studies import Pair, Study, add_people, address_of, make_study, quietly
+from studies import Pair, Study, add_people, address_of, make_study
+from study_stages import quietly
 
 REPEATS = """
 [judging]
@@ -189,16 +188,6 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert files.stdout.split() == ["letters/a4.txt"]
     assert letter.stat().st_mode & 0o077 == 0
     assert annot("invite", "a1", folder=folder).exit_code == 2
-
-    # Who has answered nothing for long is named, with what to do; whoever left is not.
-    now = datetime.now(UTC)
-    assert silent(study.workspace, days=14, now=now) == ()
-    later = silent(study.workspace, days=14, now=now + timedelta(days=20, hours=1))
-    assert {one.assessor for one in later} >= {"a3", "a4"}
-    assert not {"a1", "a2"} & {one.assessor for one in later}
-    assert all(one.days == 20 for one in later)
-    told = annot_done("assessor", "list", "--silent", 0, folder=folder).stdout
-    assert "annot assessor leave a4 --to NAME" in told
 
 
 def test_the_account_of_a_person_with_answers_changes_by_its_own_command(study: Study, tmp_path: Path) -> None:

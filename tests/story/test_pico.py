@@ -19,7 +19,8 @@ from annot.store.projects import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from fixtures_studio import Studio
-from studies import PEOPLE, Pair, Study, add_people, draw_pools, quietly
+from studies import PEOPLE, Pair, Study, add_people, draw_pools
+from study_stages import quietly
 
 pytestmark = pytest.mark.studio
 

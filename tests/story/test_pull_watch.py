@@ -17,7 +17,8 @@ from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.revisions import GONE
 from fixtures_studio import Studio
-from studies import Study, make_study, quietly
+from studies import Study, make_study
+from study_stages import quietly
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,8 @@ from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from fixtures_studio import Studio
 from sqlalchemy import text
-from studies import make_study, quietly
+from studies import make_study
+from study_stages import quietly
 
 
 @pytest.mark.studio
@@ -70,7 +71,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
-    assert adjudication.outgoing_of(ws, open_store(ws.database_url)) == []
+    assert adjudication.outgoing_of(ws) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {
@@ -82,7 +83,9 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     assert (found["a2"].same.count, found["a2"].same.of) == (len(repeats["a2"]), len(repeats["a2"]))
     assert found["a1"].change.value == -2.0
     assert found[None].same.of == sum(map(len, repeats.values()))
-    assert "Same grade again" in agreement.describe_assessors(agreement.by_assessor(ws, queries=()), queries=())
+    looked = agreement.by_assessor(ws, queries=())
+    shown = agreement.describe_assessors(looked, agreement.assessor_tables(looked, queries=()))
+    assert "Same grade again" in shown
 
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(one["occasion"] for one in lines) == Counter(one.occasion for one in plan)

@@ -16,11 +16,11 @@ from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
 from annot.study.snapshot import read_for_release
-from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done, difference, snapshot
 from complete_study import counting, in_dispute, rating
 from fixtures_studio import Studio, template_folder
-from studies import PEOPLE, Study, address_of, fill_study, make_folder, quietly
+from studies import PEOPLE, Study, address_of, ready
+from study_stages import quietly
 
 pytestmark = pytest.mark.studio
 
@@ -56,9 +56,7 @@ def meminfo(folder: Path, *, available: int) -> Path:
 def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
     """A study whose people have their servers, started by the command; `studio` has made the template."""
     folder = tmp_path_factory.mktemp("each") / "study"
-    make_folder(folder, name="each", more_settings=ISOLATED)
-    ws = Workspace.open(folder)
-    fill_study(ws, per_method=1)
+    ws = ready(folder, name="each", per_method=1, more_settings=ISOLATED)
     for day, name in enumerate(NAMES, start=1):
         with_template(studio_folder(ws, name), day)
     try:
@@ -242,8 +240,7 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
 def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
-    fill_study(Workspace.open(tmp_path / "study"), per_method=1)
+    ready(tmp_path / "study", name="small", per_method=1, more_settings=ISOLATED)
     monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2

@@ -19,7 +19,8 @@ from annot.steps import pull, push, qrels, status, trace
 from annot.store import adjudications
 from annot.store.database import open_store
 from fixtures_studio import Studio
-from studies import Pair, Study, address_of, make_study, quietly
+from studies import Pair, Study, address_of, make_study
+from study_stages import quietly
 
 COMMENT = "Seen from the side."
 WHY = "another aspect of the facet"

@@ -13,8 +13,9 @@ from annot.steps import pull, push, qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot
 from fixtures_studio import Studio
-from settled_study import settled_study
-from studies import Pair, Study, quietly
+from studies import Pair, Study, make_study
+from study_answers import ByPlace
+from study_stages import quietly
 
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
@@ -36,7 +37,8 @@ def asked(study: Study, view: str) -> list[Pair]:
 
 
 def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tmp_path: Path) -> None:
-    study, final = settled_study(tmp_path / "study", memory, name="substudy", per_method=6)
+    study = make_study(tmp_path / "study", memory, name="substudy", per_method=6, stage="settled")
+    final = ByPlace.final(study.workspace)
     ws = study.workspace
     with pytest.raises(MissingInput, match="no sub-study is drawn"):
         send(study, "abstract")

@@ -14,7 +14,8 @@ from annot.judging import plan_on_record
 from annot.pools import pool_facts
 from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
 from annot.study.workspace import Workspace
-from studies import Study, quietly
+from studies import Study
+from study_stages import quietly
 
 METHOD, REASON = "xyz-9", "the system of this spring"
 

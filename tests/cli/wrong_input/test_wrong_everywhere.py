@@ -52,7 +52,6 @@ USUAL = {
     "return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
-    "run matches": "mine fic0407-background fic0101",
     "answers restore": "--all",
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),

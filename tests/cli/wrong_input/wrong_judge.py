@@ -118,7 +118,6 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
     ),
     "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
-    "assessor list: days that are none": Wrong("assessor list", "--silent -1", ("--silent",)),
     "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is running here",), "planned", exit_code=3),

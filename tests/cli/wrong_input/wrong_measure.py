@@ -16,12 +16,6 @@ CONTEXTS = (
 
 WRONG: dict[str, Wrong] = {
     "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
-    "run matches: a run that matched nothing": Wrong(
-        "run matches",
-        "fabs_bm25 fic0407-background fic0101",
-        ("fabs_bm25.matches.jsonl: no such file", "annot run list"),
-        "measured",
-    ),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
     "encoder contexts: no file": Wrong(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import pandas as pd
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
 from annot.formats.judgements_file import NAMES
+from annot.formats.spreadsheet import plain
 from annot.formats.trec import QUERY_PAPERS_FILE, read_query_papers
 from annot.study.workspace import given_text
 
@@ -85,12 +85,7 @@ def rows_of(
 
 
 def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
-    return [column for column in frame.columns if plain(column) in names]
-
-
-def plain(column: Any) -> str:
-    """The name of a column without what does not matter in it."""
-    return re.sub(r"[\s-]+", "_", str(column).strip().lower())
+    return [column for column in frame.columns if plain(str(column)) in names]
 
 
 def id_in(value: Any, field: str, label: str, faults: Faults) -> str:

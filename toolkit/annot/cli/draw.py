@@ -19,7 +19,7 @@ from annot.cli.options import (
     recorded,
     refuse_beside,
 )
-from annot.cli.output import Output, progress, rendered, table
+from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -81,7 +81,7 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    return Output(built, table(step.BUILT, built.pools), built.notes)
+    return listing(step.BUILT, built.pools, data=built, notes=built.notes)
 
 
 @command("pool import")
@@ -164,7 +164,8 @@ def pool_add(
                 advance=advance,
             )
     # If nothing was added, all pools are listed.
-    return Output(grown, table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools), grown.notes)
+    text = table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools)
+    return Output(grown, text, grown.notes, tables=[commands.ADDED.of(grown.pools)])
 
 
 @command("pool show", csv=True)
@@ -174,14 +175,16 @@ def pool_show(
 ) -> Output:
     """Show the pool of a query: which method drew each document, and which others ranked it.
 
-    Without a query, shows figures for all pools: sizes, documents that only one method drew, the overlap of methods,
-    and documents that are in many pools.
+    Without a query, shows figures for all pools: sizes, documents that only one method drew, and documents that are in
+    many pools.
     """
+    from annot.publishing.report import commands
     from annot.steps import pool as step
 
     if query is not None:
         shown = step.show(ws, query)
-        return Output(shown.pool, step.describe(shown))
+        documents = commands.documents(shown.pool, {}).of(shown.pool.entries)
+        return Output(shown.pool, step.describe(shown), tables=[documents])
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
-    return Output(facts, rendered("pool-stats", facts=facts), table="pool show --all")
+    return Output(facts, rendered("pool-stats", facts=facts), tables=[commands.METHODS.of(facts.methods)])

@@ -262,10 +262,12 @@ def train_hide(
 @command("train report", csv=True)
 def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
+    from annot.publishing.report import commands
     from annot.steps import training as step
 
     found = step.report(ws)
-    return Output(found, rendered("training", found=found))
+    tables = [commands.TRAINING.of(found.assessors, "open"), commands.PROBED.of(found.hidden, "hidden")]
+    return Output(found, rendered("training", found=found), tables=tables)
 
 
 group("substudy", help="Have a few pairs judged on abstracts and on full texts, and compare the grades.")
@@ -280,7 +282,7 @@ def substudy_draw(
     seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Draw the pairs of the sub-study: queries from all types of papers, random candidates across the final grades.
+    """Draw the pairs of the sub-study: random queries of each facet, random candidates across the final grades.
 
     Writes the plan to substudy/plan.jsonl. Then enter the link or file name of each full text in
     substudy/full-texts.tsv. The answers never count as judgements of the collection.
@@ -297,7 +299,9 @@ def substudy_draw(
 @command("substudy report", csv=True)
 def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
+    from annot.publishing.report import commands
     from annot.steps import substudy as step
 
     found = step.report(ws)
-    return Output(found, rendered("substudy", found=found))
+    tables = [commands.COMPARED_VIEWS.of(found.compared, "grades"), commands.VIEWS.of(found.views, "times")]
+    return Output(found, rendered("substudy", found=found), tables=tables)

@@ -54,7 +54,7 @@ PlannedQueriesOption = Annotated[
 ]
 
 
-@command("plan", server=True)
+@command("plan")
 def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
@@ -75,8 +75,8 @@ def plan_make(
         bool,
         flag(
             "--sent",
-            "With --withdraw: also take back the queries of --query that were sent but have no answer yet. Deletes "
-            "their tasks from Label Studio.",
+            "With --withdraw: also take back the queries of --query that were sent but have no answer on record. The "
+            "next push deletes their tasks.",
         ),
     ] = False,
     dry_run: DryRunOption = False,
@@ -92,7 +92,7 @@ def plan_make(
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
-        return Output({"assignments": count}, text)
+        return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
     made = step.make(
         ws.replaced("judging", repeats=repeats),
@@ -123,20 +123,22 @@ def status(
     if page + adjudication + returned > 1:
         raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
     if adjudication:
-        return listing(step.ADJUDICATION, step.adjudication(ws), table="status --adjudication")
+        return listing(
+            step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
+        )
     if returned:
         from annot.steps import returns
 
         back = returns.listing(ws)
-        about = {"notes": returns.notes(back), "table": "status --returned"}
-        return listing(returns.RETURNED, back, empty="no pair was returned", **about)
+        return listing(returns.RETURNED, back, empty="no pair was returned", notes=returns.notes(back))
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         from annot.cli.exchange import status_page
 
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    return Output(found, rendered("status", found=found, progress=step.PROGRESS), notes)
+    text = rendered("status", found=found, progress=step.PROGRESS)
+    return Output(found, text, notes, tables=[step.PROGRESS.of(found.assessors)])
 
 
 @command("forecast", csv=True)
@@ -197,14 +199,16 @@ def forecast(
             per_method=per_method,
             coefficient=coefficient or "alpha_ordinal",
         )
-        return Output(simulated, step.describe_design(simulated), table="forecast --design")
+        return Output(simulated, step.describe_design(simulated), tables=[step.DESIGN.of([simulated])])
     if pools:
         refuse_beside("forecast --pools", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
             drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
-        return Output(drawn, step.describe_pools(drawn), table="forecast --pools")
+        depths = step.depths(drawn)
+        return Output(drawn, step.describe_pools(drawn, depths), tables=[depths])
     seen = step.forecast(ws)
-    return Output(seen, step.describe(seen, all_queries=all_queries))
+    tables = step.tables(seen, all_queries=all_queries)
+    return Output(seen, step.describe(seen, tables), tables=tables)
 
 
 @command("return")

@@ -10,6 +10,8 @@ from annot.cli.options import ConventionOption, PerQueryOption, TiesOption, argu
 from annot.cli.output import Output, needs_a_person, say
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from annot.study.workspace import Workspace
 
 
@@ -63,7 +65,8 @@ def evaluate(
         found = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(found.differing if found.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
-        return Output(found, step.describe_against(found), table="evaluate --against", finding=finding)
+        table = step.beside_paper(found)
+        return Output(found, step.describe_against(found, table), tables=[table], finding=finding)
     evaluated = step.evaluate(
         ws,
         runs=tuple(runs or ()),
@@ -76,9 +79,13 @@ def evaluate(
     )
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
-    table_of = "evaluate --per-query" if per_query else ""
-    notes = [*evaluated.notes, *written]
-    return Output(evaluation_data(evaluated), text, notes, table=table_of, records=evaluated)
+
+    def frame() -> "DataFrame":
+        from annot.api import tidy
+
+        return tidy.evaluation_by_query(evaluated) if per_query else tidy.evaluation_and_comparisons(evaluated)
+
+    return Output(evaluation_data(evaluated), text, [*evaluated.notes, *written], frame=frame)
 
 
 @command("assessor-effect", csv=True)
@@ -91,10 +98,12 @@ def assessor_effect(
 ) -> Output:
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
     from annot.measuring.measured import CONVENTION
+    from annot.publishing.report.sections.effect import terminal
     from annot.steps import assessor_effect as step
 
     found = step.measure(ws, convention=convention or CONVENTION, measure_name=measure, tell=say)
-    return Output(found, step.describe(found))
+    tables = terminal(found)
+    return Output(found, step.describe(found, tables), tables=tables)
 
 
 @command("reusability")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,9 @@ from annot.base.records import Advance
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from annot.publishing.report.document import Table
     from annot.publishing.report.tables import Columns, Row
 
 
@@ -29,10 +32,10 @@ class Output(NamedTuple):
     """What a person should know besides."""
     name: str = ""
     """Of the data, if it is not the command's."""
-    table: str = ""
-    """Its name in `annot.api.tidy.TABLES`, if that is not the command's."""
-    records: Any = None
-    """What --csv is made of, if that is not the data."""
+    tables: Sequence[Table] = ()
+    """What --csv is made of."""
+    frame: Callable[[], DataFrame] | None = None
+    """The same of what the library has as a table too."""
     finding: AnnotError | None = None
     """What ends the command with its exit code once everything is printed."""
 
@@ -70,9 +73,14 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
     return printed(columns, rows)
 
 
-def listing(columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", **more: Any) -> Output:
-    """Records, for people as a table, or the words `empty` where there are none."""
-    return Output(rows, table(columns, rows) or empty, **more)
+def listing(
+    columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", data: object = None, notes: Sequence[str] = ()
+) -> Output:
+    """Records, for people as a table, or the words `empty` where there are none. data: what they are part of."""
+    from annot.publishing.report.terminal import table_text
+
+    made = columns.of(rows)
+    return Output(rows if data is None else data, table_text(made) or empty, notes, tables=[made])
 
 
 def rendered(name: str, **values: object) -> str:
@@ -96,9 +104,9 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
         # In JSON such a number is the character itself, so what a program reads stays the same.
         typer.echo(shown(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)))
     elif as_csv:
-        from annot.api.tidy import csv_text
+        from annot.api.tidy import csv_text, frame
 
-        text = csv_text(answer.table or command, answer.data if answer.records is None else answer.records)
+        text = csv_text(answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1))
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))

@@ -1,6 +1,6 @@
 """People: add, list and change assessors, and invite them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,26 +38,11 @@ def assessor_add(
 
 
 @command("assessor list", csv=True)
-def assessor_list(
-    ws: "Workspace",
-    silent: Annotated[
-        int | None,
-        option(
-            "List only people with open pairs and no answer for this many days, with commands to reassign their pairs.",
-            metavar="DAYS",
-            shown="everyone",
-            min=0,
-        ),
-    ] = None,
-) -> Output:
+def assessor_list(ws: "Workspace") -> Output:
     """List assessors and adjudicators with their accounts and progress. --csv leaves out the accounts."""
     from annot.steps import assessor as step
 
-    if silent is not None:
-        found = step.silent(ws, days=silent, now=datetime.now(UTC))
-        text = rendered("silent", found=found, silent=step.SILENT, days=silent)
-        return Output(found, text, table="assessor list --silent")
-    return listing(step.PEOPLE, step.listing(ws))
+    return listing(step.PEOPLE, step.listing(ws), empty="no people yet; add one with `annot assessor add`")
 
 
 @command("assessor change", server=True)

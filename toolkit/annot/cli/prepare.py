@@ -207,7 +207,7 @@ def query_list(ws: "Workspace") -> Output:
     """List the queries of the study."""
     from annot.steps import query as step
 
-    return listing(step.QUERIES, step.listing(ws))
+    return listing(step.QUERIES, step.listing(ws), empty="no queries yet; add one with `annot query add`")
 
 
 @command("query folds")

@@ -41,19 +41,6 @@ def run_list(ws: "Workspace | None") -> Output:
     return listing(commands.SYSTEMS, tuple(SYSTEMS.values()))
 
 
-@command("run matches")
-def run_matches(
-    ws: "Workspace",
-    run: Annotated[str, argument("Run of a system that compares sentences.")],
-    query: Annotated[str, argument("Query id.")],
-    document: Annotated[str, argument("Document id.")],
-) -> Output:
-    """Show which sentences of a query and a document a run matched, with the largest weights first."""
-    from annot.steps import run as step
-
-    return listing(step.MATCHES, step.matches(ws, run, query_id=query, doc_id=document))
-
-
 @command("run import")
 def run_import(
     ws: "Workspace",

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command
 from annot.cli.options import ConventionOption, PerQueryOption, argument, flag, only_with, option, setting
-from annot.cli.output import Output, say, table
+from annot.cli.output import Output, say
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from annot.study.workspace import Workspace
 
 
@@ -46,6 +48,8 @@ def agreement(
     Every coefficient, per query and per facet, is also written to exports/agreement.json.
     """
     from annot.base.names import check_name
+    from annot.publishing.report.sections.agreement import by_guidelines
+    from annot.publishing.report.terminal import table_text
     from annot.steps import agreement as step
 
     if by is not None:
@@ -62,13 +66,22 @@ def agreement(
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)
-        return Output(looked, step.describe_assessors(looked, queries=queries), table="agreement --by assessor")
+        tables = step.assessor_tables(looked, queries=queries)
+        return Output(looked, step.describe_assessors(looked, tables), tables=tables)
     if by == step.GUIDELINES:
         versions = step.by_guidelines(ws)
-        return Output(versions, step.describe_guidelines(versions), table="agreement --by guidelines")
+        found = by_guidelines(versions)
+        text = table_text(found) if versions else "no guidelines were changed after they were sent"
+        return Output(versions, text, tables=[found])
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
-    return Output(measured, text, table="agreement --per-query" if per_query else "")
+
+    def frame() -> "DataFrame":
+        from annot.api import tidy
+
+        return tidy.agreement_by_query(measured) if per_query else tidy.agreement(measured)
+
+    return Output(measured, text, frame=frame)
 
 
 @command("qrels", csv=True)
@@ -91,12 +104,14 @@ def qrels(
     Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
     from annot.base.names import counted
+    from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    text = table(step.grade_columns(written), written.grades.items())
+    grades = step.grade_columns(written).of(written.grades.items())
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
-    return Output(written, f"{text}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}", written.notes)
+    text = f"{table_text(grades)}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}"
+    return Output(written, text, written.notes, tables=[grades])
 
 
 @command("qrels compare", csv=True)
@@ -113,4 +128,5 @@ def qrels_compare(
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(convention, measures), measures=measures)
-    return Output(compared, step.describe(compared), compared.notes)
+    tables = step.tables(compared)
+    return Output(compared, step.describe(compared, tables), compared.notes, tables=tables)

@@ -79,7 +79,6 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
     "Measure": (
         Listed("run", "runs", EVERY_STUDY),
         Listed("run list", "runs"),
-        Listed("run matches", "runs"),
         Listed("run import", "runs"),
         Listed("evaluate", "measure", EVERY_STUDY),
         Listed("assessor-effect", "measure"),

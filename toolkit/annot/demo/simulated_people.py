@@ -23,7 +23,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import TaskKeys, split_key
 from annot.store import people, projects
-from annot.store.database import Store
 from annot.store.projects import Project, StoredRound
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -169,12 +168,11 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     away; the same call goes on from there.
     """
     made: list[Outgoing] | None = None
-    with ws.store() as store:
-        if round in _OUTGOING:
-            made = _OUTGOING[round](ws, store)
-        with store.read() as session:
-            every = projects.read_projects(session, round=round)
-            accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
+    if round in _OUTGOING:
+        made = _OUTGOING[round](ws)
+    with ws.reading() as session:
+        every = projects.read_projects(session, round=round)
+        accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
     asked_of = None if made is None else {one.assessor: one.tasks for one in made}
     with connect(ws) as gateway:
         server = gateway.identity()
@@ -202,7 +200,7 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
         return sum(pool.map(answer, busy, tokens))
 
 
-_OUTGOING: dict[StoredRound, Callable[[Workspace, Store], list[Outgoing]]] = {
+_OUTGOING: dict[StoredRound, Callable[[Workspace], list[Outgoing]]] = {
     "judge": judging.outgoing_of,
     "adjudicate": adjudication.outgoing_of,
 }

@@ -18,7 +18,6 @@ from annot.formats.judgements_file import FileJudgement
 from annot.judging.plan_on_record import plan_sha256
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, runs
-from annot.store.database import open_store
 from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries
 from annot.store.revisions import RecordedCount, Sourced
@@ -63,40 +62,37 @@ def import_judgements(
 ) -> ImportedJudgements:
     """Bring in these judgements, as `judgements_from` does. name: what messages call the file."""
     queries = queries_of(rows, ws.settings, facet, name=name)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            refuse_other_work(ws, session)
-            known = {query.query_id for query in read_queries(session)}
-            everyone = people.read_assessors(session)
-            planned = people.read_assignments(session)
-            paper_ids = [query.paper_id for query in queries.values()]
-            labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
-        papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
-        persons = persons_of(rows, set(adjudicators), everyone, name=name)
-        given = [
-            NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
-            for row in rows
-        ]
-        new = [
-            with_sentences(query, labels, papers, ws.settings)
-            for query in queries.values()
-            if query.query_id not in known
-        ]
-        plan = plan_of(given, planned)
-        check_adjudicated(given, plan, name=name)
-        recorded, outside = RecordedCount(0, 0, 0), 0
-        if not dry_run:
-            with store.begin() as session:
-                present = {person.assessor for person in everyone}
-                people.put_assessors(session, [person for person in persons.values() if person.assessor not in present])
-                put_queries(session, new)
-                recorded = _record(session, given, plan, ws.settings.seed)
-                outside = put_judged_pools(session, rows, queries, with_text=papers)
-                facts = {"rows": len(rows), "queries": len(queries)}
-                runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
-            with store.read() as session:
-                outcome = outcome_of(session, ws.settings)
-            export_judgements(ws, outcome)
+    with ws.reading() as session:
+        refuse_other_work(ws, session)
+        known = {query.query_id for query in read_queries(session)}
+        everyone = people.read_assessors(session)
+        planned = people.read_assignments(session)
+        paper_ids = [query.paper_id for query in queries.values()]
+        labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
+    papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
+    persons = persons_of(rows, set(adjudicators), everyone, name=name)
+    given = [
+        NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
+        for row in rows
+    ]
+    new = [
+        with_sentences(query, labels, papers, ws.settings) for query in queries.values() if query.query_id not in known
+    ]
+    plan = plan_of(given, planned)
+    check_adjudicated(given, plan, name=name)
+    recorded, outside = RecordedCount(0, 0, 0), 0
+    if not dry_run:
+        with ws.writing() as session:
+            present = {person.assessor for person in everyone}
+            people.put_assessors(session, [person for person in persons.values() if person.assessor not in present])
+            put_queries(session, new)
+            recorded = _record(session, given, plan, ws.settings.seed)
+            outside = put_judged_pools(session, rows, queries, with_text=papers)
+            facts = {"rows": len(rows), "queries": len(queries)}
+            runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
+        with ws.reading() as session:
+            outcome = outcome_of(session, ws.settings)
+        export_judgements(ws, outcome)
     return _in_figures(given, len(new), recorded, outside)
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import moment_of
-from annot.base.records import Judgement
+from annot.base.records import Judgement, grouped
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.measured import agreement_of
 from annot.study.adjudication import Pair, Unexplained, unexplained_of
@@ -103,10 +103,11 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     Raises MissingInput where no pair has all of its answers, InputError where none has since then.
     """
     outcome = snapshot.outcome
-    by_pair: dict[Pair, list[Judgement]] = {}
-    for answer in outcome.judgements:
-        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ()):
-            by_pair.setdefault(answer.pair, []).append(answer)
+    by_pair = grouped(
+        (answer.pair, answer)
+        for answer in outcome.judgements
+        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
+    )
     whole = {pair: answers for pair, answers in by_pair.items() if len(answers) == len(outcome.planned[pair])}
     moments = {pair: _last(answers) for pair, answers in whole.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
@@ -155,13 +156,13 @@ def _last(answers: Iterable[Judgement]) -> datetime | None:
 
 def _asked_again(snapshot: Snapshot) -> set[Pair]:
     """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
-    answered = {(answer.asked, answer.assessor) for answer in snapshot.outcome.everything if answer.counts}
+    answered = snapshot.outcome.answered
     repeats = {
         assigned.pair
         for assigned in snapshot.assignments
-        if assigned.occasion > 1 and (assigned.asked, assigned.assessor) not in answered
+        if assigned.occasion > 1 and (assigned.assessor, assigned.asked) not in answered
     }
-    return repeats | {back.pair for back in snapshot.outcome.returned if (back.asked, back.assessor) not in answered}
+    return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
 
 
 def _differing(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from annot.base.names import check_name, moment_of
 from annot.base.records import Adjudication, Judgement
-from annot.store.database import open_store
 from annot.store.people import Kind, Notice, record_notices
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
@@ -132,7 +131,7 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) 
         if not people or person in people
     )
     if agreed and not dry_run:
-        with open_store(study.ws.database_url, create=False) as store, store.begin() as session:
+        with study.ws.writing() as session:
             record_notices(session, agreed)
     return agreed
 

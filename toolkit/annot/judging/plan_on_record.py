@@ -10,12 +10,11 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.names import moment_now
-from annot.base.records import Assignment
+from annot.base.records import Assignment, grouped
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.stage import Stage
 from annot.store import adjudications, people, projects, runs
-from annot.store.database import open_store
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
@@ -73,13 +72,9 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
     """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
-    found: dict[Pair, set[str]] = {}
-    for one in adjudications.read_adjudications(session):
-        if not one.flags:
-            found.setdefault(one.pair, set()).add(one.adjudicator)
-    for name, asked in projects.read_asked(session, round="adjudicate"):
-        found.setdefault(asked.pair, set()).add(name)
-    return found
+    settled = [(one.pair, one.adjudicator) for one in adjudications.read_adjudications(session) if not one.flags]
+    sent = [(asked.pair, name) for name, asked in projects.read_asked(session, round="adjudicate")]
+    return {pair: set(names) for pair, names in grouped([*settled, *sent]).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +94,7 @@ class PlanCheck:
 
 def check(ws: Workspace) -> PlanCheck:
     """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")

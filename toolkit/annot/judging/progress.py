@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import groupby
 
 from annot.base.errors import MissingInput
 from annot.base.names import moment_of
-from annot.base.records import Judgement
+from annot.base.records import Judgement, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
@@ -19,7 +19,6 @@ from annot.measuring.agreement.tables import TOGETHER
 from annot.measuring.forecast.hours import Rules, cost_of, settling_hours, settling_of
 from annot.measuring.forecast.remainder import Forecast, forecast
 from annot.measuring.measured import agreement_of
-from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -241,25 +240,20 @@ class PersonByDay:
 
 @dataclass(frozen=True, slots=True)
 class ByDay:
-    """The last days, and what yesterday and today brought."""
+    """What everyone gave on the last days."""
 
     days: tuple[date, ...]
     """The oldest first; the last is today."""
     assessors: dict[str, PersonByDay]
     adjudicators: dict[str, PersonByDay]
-    news: dict[str, tuple[int, int]]
-    """Events of yesterday and of today, by what happened."""
     undated: int
     """Answers of assessors that come without a moment."""
 
 
-def by_day(
-    snapshot: Snapshot, changed_at: Mapping[Judgement, str | None], *, now: datetime, zone: tzinfo | None = None
-) -> ByDay:
+def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> ByDay:
     """The days up to `now` in this time zone; None is that of the machine.
 
-    changed_at: when the server saw the last change of an answer. An answer belongs to the day on which it was first
-    given. A pair is complete, or in dispute, since the last change of its answers.
+    An answer belongs to the day on which it was first given.
     """
     today = now.astimezone(zone).date()
     days = tuple(today - timedelta(days=back) for back in reversed(range(DAYS)))
@@ -274,39 +268,14 @@ def by_day(
         moment = moment_of(text)
         return None if moment is None else moment.astimezone(zone)
 
-    def of_days(moments: Iterable[datetime | None]) -> tuple[int, int]:
-        found = _person(list(moments), days).given
-        return found[-2], found[-1]
-
     def of_people(given: Iterable[tuple[str, str | None]]) -> dict[str, PersonByDay]:
-        found: dict[str, list[datetime | None]] = {}
-        for name, moment in given:
-            found.setdefault(name, []).append(local(moment))
+        found = grouped((name, local(moment)) for name, moment in given)
         return {name: _person(moments, days) for name, moments in sorted(found.items())}
 
-    ends: dict[Pair, list[datetime | None]] = {}
-    for judgement in outcome.current:
-        if judgement.counts:
-            ends.setdefault(judgement.pair, []).append(local(changed_at.get(judgement) or judgement.judged_at))
-    not_complete = {*outcome.incomplete, *outcome.waiting}
-    complete = {
-        pair: max((moment for moment in moments if moment is not None), default=None)
-        for pair, moments in ends.items()
-        if pair in outcome.planned and pair not in not_complete
-    }
-    news = {
-        "answers": of_days(local(answer.judged_at) for answer in answers),
-        "changed": of_days(local(changed_at.get(answer)) for answer in answers if answer.revision > 1),
-        "complete": of_days(complete.values()),
-        "disputed": of_days(complete.get(dispute.pair) for dispute in outcome.settlement.disputed),
-        "settled": of_days(local(ruling.judged_at) for ruling in rulings),
-        "returned": of_days(local(one.returned_at) for one in outcome.returned),
-    }
     return ByDay(
         days=days,
         assessors=of_people((answer.assessor, answer.judged_at) for answer in answers),
         adjudicators=of_people((ruling.adjudicator, ruling.judged_at) for ruling in rulings),
-        news=news,
         undated=sum(moment_of(answer.judged_at) is None for answer in answers),
     )
 

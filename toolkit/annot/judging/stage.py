@@ -7,11 +7,10 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Assignment, Judgement, Source
+from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_sourced
-from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
@@ -35,7 +34,7 @@ PRODUCTS = {
 
 def next_of(ws: Workspace) -> Next:
     """What is next in the study."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         return next_step(Stage(session, ws).facts())
 
 
@@ -54,14 +53,14 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
-        self.answered = {(one.assessor, one.asked) for one in self.outcome.everything if one.counts}
+        self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.guidelines_changed = tuple(changed(ws, ws.settings.facets, read_guidelines(session)))
         """Facets whose guidelines have changed since they were sent."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
-        gone = self._imported() if imported else set()
+        gone = self.outcome.people - {one.assessor for one in self.projects} if imported else set()
         present = [one for one in self.everyone if one.left_on is None and one.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
@@ -119,12 +118,6 @@ class Stage:
         # What follows from the grades is looked at once there are all.
         waiting = (found.to_judge, found.missing, found.vacant, found.open)
         return found if not found.judged or any(waiting) else found._replace(**self._products())
-
-    def _imported(self) -> set[str]:
-        """Who has answers and never had a project here."""
-        answered = {one.assessor for one in self.outcome.everything}
-        answered |= {one.adjudicator for one in self.outcome.adjudications.values()}
-        return answered - {one.assessor for one in self.projects}
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)
@@ -196,10 +189,7 @@ class Stage:
     def _settling(self) -> dict[str, Any]:
         """What of the disputes has to be sent, and who has what to settle."""
         noted = self._tasks("adjudicate")
-        holders: dict[Asked, list[str]] = {}
-        for name in sorted(self.adjudicators & noted.keys()):
-            for asked in noted[name]:
-                holders.setdefault(asked, []).append(name)
+        holders = grouped((asked, name) for name in sorted(self.adjudicators & noted.keys()) for asked in noted[name])
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
@@ -287,7 +277,4 @@ class Stage:
 
 def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
     """The pairs of each person."""
-    found: dict[str, set[Pair]] = {}
-    for one in records:
-        found.setdefault(one.assessor, set()).add(one.pair)
-    return found
+    return {name: set(own) for name, own in grouped((one.assessor, one.pair) for one in records).items()}

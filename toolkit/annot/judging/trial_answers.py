@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Decision, Judgement, Query
+from annot.base.records import Decision, Judgement, Query, nested
 from annot.base.stats.values import Estimate, Interval, Undefined, rounding
 from annot.judging.trials.draws import Pair, Verdict, batches_of, verdict
 from annot.measuring.agreement.coefficients import HEADLINE
@@ -202,10 +202,7 @@ def papers_of(queries: Iterable[Query]) -> dict[str, str]:
 
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     """Records of pairs by person and pair, in their order."""
-    found: dict[str, dict[Pair, Any]] = {}
-    for one in records:
-        found.setdefault(one.assessor, {})[one.pair] = one
-    return found
+    return nested((one.assessor, one.pair, one) for one in records)
 
 
 def _against(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlmodel import Session
 
-from annot.base.records import SUPERSEDED, Asked, without_ids
+from annot.base.records import SUPERSEDED, Asked, grouped, without_ids
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
 from annot.store.revisions import Line, Revisions
@@ -67,10 +66,8 @@ def lines_withdrawn(
 ) -> Iterator[Line[Any]]:
     """The lines of these answers; of several of one person to the same question, the one that counts, else the last."""
     revisions = TABLES[role]
-    by_question: defaultdict[tuple[Asked, str], list[Line[Any]]] = defaultdict(list)
-    for line in revisions.lines(session, person=person, payload=payload):
-        if line.answer is not None:
-            by_question[line.record.asked, revisions.person_of(line.record)].append(line)
+    answers = (line for line in revisions.lines(session, person=person, payload=payload) if line.answer is not None)
+    by_question = grouped(((line.record.asked, revisions.person_of(line.record)), line) for line in answers)
     for lines in by_question.values():
         counting = [line for line in lines if line.counts]
         given_up = [line for line in lines if not line.why.startswith(SUPERSEDED)]

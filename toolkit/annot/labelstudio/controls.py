@@ -7,31 +7,6 @@ from html import escape
 from string import ascii_lowercase
 from typing import Literal, NamedTuple
 
-NAMES = {
-    **{"ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish"},
-    **{"de": "German", "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque"},
-    **{"fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician", "he": "Hebrew"},
-    **{"hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic", "it": "Italian"},
-    **{"ja": "Japanese", "ko": "Korean", "la": "Latin", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay"},
-    **{"nb": "Norwegian", "nl": "Dutch", "nn": "Norwegian", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese"},
-    **{"ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovene", "sr": "Serbian", "sv": "Swedish"},
-    **{"sw": "Swahili", "ta": "Tamil", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu"},
-    **{"vi": "Vietnamese", "zh": "Chinese"},
-}
-"""By the first part of the BCP 47 tag."""
-
-UNNAMED = "the language of the collection"
-
-
-def language_name(tag: str) -> str:
-    """The English name of a language by its BCP 47 tag; words that always hold where the name is not known.
-
-    >>> language_name("pt-BR")
-    'Portuguese'
-    """
-    return NAMES.get(tag.replace("_", "-").split("-")[0].lower(), UNNAMED)
-
-
 Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
 
 TEXT = "pair"
@@ -70,17 +45,16 @@ class Keyed(NamedTuple):
 
 def reasons(language: str) -> tuple[Keyed, ...]:
     """Why a pair may not be judged; `language` is the collection's (BCP 47)."""
+    english = language.replace("_", "-").split("-")[0].lower() == "en"
     return (
         Keyed("text missing or broken", "t"),
-        Keyed(f"not in {language_name(language)}", "e"),
+        Keyed("not in English" if english else "not in the language of the collection", "e"),
         Keyed("outside my field", "f"),
         Keyed("other, see comment", "n"),
     )
 
 
-KNOWN_REASONS = frozenset(
-    {reason.value for reason in reasons("en")} | {f"not in {name}" for name in (*NAMES.values(), UNNAMED)}
-)
+KNOWN_REASONS = frozenset(reason.value for language in ("en", "") for reason in reasons(language))
 """Those of every language: what was answered stands when the setting is changed."""
 
 DIFFERENCES = (

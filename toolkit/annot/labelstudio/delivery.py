@@ -9,10 +9,10 @@ already annotated them.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from annot.base.errors import StudioError
+from annot.base.records import grouped
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
@@ -184,10 +184,7 @@ def _copies_that_stay(
 ) -> dict[str, list[StudioTask]]:
     """The tasks of these keys, oldest first, after surplus copies have been deleted; `listed`: what there is now."""
     for _ in range(_CLEANING_ROUNDS):
-        copies: defaultdict[str, list[StudioTask]] = defaultdict(list)
-        for task in listed:
-            if task.key is not None and task.key in keys:
-                copies[task.key].append(task)
+        copies = grouped((task.key, task) for task in listed if task.key is not None and task.key in keys)
         surplus = [task for found in copies.values() for task in _surplus(found)]
         if not surplus:
             return copies

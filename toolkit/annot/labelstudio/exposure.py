@@ -1,4 +1,4 @@
-"""What a Label Studio shows to everyone who finds it: its age, its clock, and whether strangers can sign up."""
+"""What a Label Studio shows to everyone who finds it: its clock, and whether strangers can sign up."""
 
 from __future__ import annotations
 
@@ -14,14 +14,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 30.0
 FORBIDDEN = 403
-ADVISORIES = (
-    ("1.8.2", "anyone can forge sessions, because the secret that signs them is public", "GHSA-f475-x83m-rx5m"),
-    ("1.9.2", "a picture uploaded for an account can run scripts", "GHSA-q68h-xwq5-mm7x"),
-    ("1.11.0", "imported data can run scripts in choices and labels", "GHSA-6xv9-957j-qfhg"),
-    ("1.16.0", "a link can run scripts in the page of the person who follows it", "GHSA-wpq5-3366-mqw4"),
-    ("1.18.0", "a form on another page can run scripts", "GHSA-8jhr-wpcm-hh4h"),
-)
-"""First release without it, what it is, and the advisory at github.com/HumanSignal/label-studio/security/advisories."""
 
 
 class Exposure(NamedTuple):
@@ -53,15 +45,6 @@ def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
         filled = {"csrfmiddlewaretoken": client.cookies.get("csrftoken", "")}
         taken = client.post(page.url, data=filled, headers=origin).status_code != FORBIDDEN
         return Exposure(sign_up, clock, taken)
-
-
-def advisories(release: str) -> tuple[tuple[str, str], ...]:
-    """What is known against a release: what it is, and where to read of it. An unreadable release has none."""
-    found = _numbers(release)
-    if found is None:
-        return ()
-    base = "https://github.com/HumanSignal/label-studio/security/advisories"
-    return tuple((what, f"{base}/{name}") for first, what, name in ADVISORIES if found < (_numbers(first) or ()))
 
 
 def is_older(release: str, than: str) -> bool:

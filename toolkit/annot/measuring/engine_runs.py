@@ -14,7 +14,6 @@ from annot.ranking import submission
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.store import papers, pools
-from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
@@ -75,7 +74,7 @@ def take_in(
         if value is not None:
             check_name(value, known, what=f"--{option}")
     _check_method(ws, method)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         queries = read_queries(session)
         pooled = any(method in pool.methods for pool in pools.read_pools(session).values())
     if not queries:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
@@ -286,33 +286,19 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
 
 
 def with_restated(
-    snapshot: Snapshot,
-    runs: Runs,
-    qrels: tuple[Qrel, ...],
-    evaluated: Evaluated,
-    *,
-    measures: tuple[str, ...] = (),
-    ties: str = "order",
-    average: str = "test",
+    snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: Evaluated, **how: Any
 ) -> Evaluated:
     """The evaluation with the scores that there were before each top-up; as it is where there was none.
 
-    The scores before one are measured as `evaluation_of` does, on the qrels without the pairs that were added then and
-    later. Of a run of our own, and of one that was brought in without what is in no pool, these papers are left out,
-    too: it would not have ranked them.
+    The scores before one are measured as `evaluation_of` does, whose options are `how`, on the qrels without the pairs
+    that were added then and later. Of a run of our own, and of one that was brought in without what is in no pool,
+    these papers are left out, too: it would not have ranked them.
     """
     topped_up, before = [], []
     for one in topups(snapshot, qrels):
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
-            measured = evaluation_of(
-                snapshot,
-                _as_they_were(snapshot, runs, one.pairs),
-                left,
-                conventions=(evaluated.convention,),
-                measures=measures,
-                ties=ties,
-                average=average,
-            )
+            then = _as_they_were(snapshot, runs, one.pairs)
+            measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
             topped_up.append(ToppedUp(one.version.number, one.version.method, one.judged))
             before.append(_values(measured, evaluated))
     if not topped_up:

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from statistics import mean
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, Advance, Pool, Ranking
+from annot.base.records import CITED, Advance, Pool
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.admission import Admission, passed_over_in, recorded_admissions
 from annot.pools.drawn_pools import admitted_to, draw_pools, unlike_record, with_additions
@@ -21,12 +20,9 @@ from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import MethodShare, Version, as_of, shares, versions_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
-from annot.store.database import open_store
 from annot.store.papers import AddedFile, known_ids
 from annot.store.pools import read_pools
 from annot.study.workspace import Workspace, sha256_of
-
-DEPTHS = (10, 25, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +41,6 @@ class MethodFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
-    """The documents that two methods share among their best, the mean over the query papers."""
-
-    first: str
-    second: str
-    shared: dict[int, float]
-    """By depth, as a share of it; a depth that a ranking does not reach is left out."""
-
-
-@dataclass(frozen=True, slots=True)
 class PoolFacts:
     """All pools of a study."""
 
@@ -69,13 +55,12 @@ class PoolFacts:
     """By method, the query papers in whose pools it ran out of new documents."""
     versions: tuple[Version, ...]
     """What was added after the draw."""
-    overlaps: tuple[Overlap, ...]
     passed_over: int | None = None
     """Near-duplicates of other papers that the draws passed over; None where the rankings are not on disk."""
 
 
-def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Ranking]]) -> PoolFacts:
-    """pools: by query paper. rankings: by method, then query paper; empty where there are none."""
+def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
+    """pools: by query paper."""
     times = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
     return PoolFacts(
         sizes=tuple(sorted(len(pool.entries) for pool in pools.values())),
@@ -87,7 +72,6 @@ def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Rank
             for method in sorted({method for pool in pools.values() for method in pool.dry})
         },
         versions=versions_of(pools.values()),
-        overlaps=tuple(_overlaps(rankings)),
     )
 
 
@@ -113,26 +97,6 @@ def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
     for entry in pool.entries:
         if not any(other.rank is None or other.rank <= reach[other.method] for other in entry.also):
             yield entry.drawn.method
-
-
-def _overlaps(rankings: Mapping[str, Mapping[str, Ranking]]) -> Iterator[Overlap]:
-    best = {
-        (method, paper_id): [doc.doc_id for doc in ranking]
-        for method, by_paper in rankings.items()
-        for paper_id, ranking in by_paper.items()
-    }
-    for first, second in itertools.combinations(sorted(rankings), 2):
-        shared = {}
-        for depth in DEPTHS:
-            both = [
-                len({*best[first, paper_id][:depth]} & {*best[second, paper_id][:depth]}) / depth
-                for paper_id in rankings[first]
-                if min(len(best[first, paper_id]), len(best.get((second, paper_id), ()))) >= depth
-            ]
-            if both:
-                shared[depth] = mean(both)
-        if shared:
-            yield Overlap(first, second, shared)
 
 
 def _difference_of_version(recorded: Pool, drawn: Pool) -> str | None:
@@ -245,7 +209,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
         if paper_id not in designs
     ]
     found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
     return Replayed(
         pools=len(designs),
@@ -259,7 +223,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
 
 def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     """The pools on record, by query paper. Raises MissingInput where there are none."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         found = read_pools(session)
     if not found:
         raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from annot.base.names import check_name, known_query
 from annot.measuring.agreement.per_query import IN_WORDS, POLICIES
@@ -10,8 +10,8 @@ from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
 from annot.measuring.results import AGREEMENT_FILE, as_text, keep
+from annot.publishing.report.document import Table
 from annot.publishing.report.sections import assessors
-from annot.publishing.report.sections.agreement import by_guidelines as of_guidelines
 from annot.publishing.report.sections.agreement import terminal
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.publishing.report.words import sentences
@@ -60,17 +60,17 @@ def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
     return assessors_of(snapshot)
 
 
-def describe_assessors(looked: Looked, *, queries: Collection[str]) -> str:
-    """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
+def assessor_tables(looked: Looked, *, queries: Collection[str]) -> tuple[Table, ...]:
+    """The tables of the report's section. queries: show hard candidates of these only, and all of them."""
+    return tuple(assessors.tables(looked, queries))
+
+
+def describe_assessors(looked: Looked, tables: Iterable[Table]) -> str:
+    """What the report's section has, as text."""
     first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
-    return "\n\n".join(part for part in (first, *map(table_text, assessors.tables(looked, queries)), last) if part)
+    return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
 
 def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
     """Agreement by each version of the guidelines; empty where no facet has several."""
     return agreement_by_guidelines(read_snapshot(ws))
-
-
-def describe_guidelines(versions: tuple[ByGuidelines, ...]) -> str:
-    """The same as a table."""
-    return table_text(of_guidelines(versions)) if versions else "no guidelines were changed after they were sent"

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
 
 from sqlmodel import Session
@@ -30,7 +29,7 @@ from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import is_link as is_web_address
 from annot.publishing.report.tables import Column, Columns
-from annot.store import adjudications, judgements, people, projects
+from annot.store import adjudications, judgements, people
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
@@ -65,35 +64,15 @@ PEOPLE = Columns[ListedAssessor](
     [
         Column("name", lambda one: one.assessor),
         Column("role", lambda one: "adjudicator" if one.adjudicator else "assessor"),
-        Column("account", lambda one: one.account or "none"),
+        Column("account", lambda one: one.account or "none", ""),
         Column("left on", lambda one: (one.left_on or "")[:10]),
     ],
     [
         Column("pairs assigned", lambda one: one.assigned),
         Column("answered", lambda one: one.answered),
-        Column("share of hours", lambda one: f"{one.share:g}"),
+        Column("share of hours", lambda one: f"{one.share:g}", ""),
+        Column("", lambda one: one.share, "share"),
     ],
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Silent:
-    """One person who was sent pairs and has not answered for long."""
-
-    assessor: str
-    open: int
-    last_answer: str | None
-    """ISO 8601, UTC."""
-    days: int
-    """Whole days since the last answer, or since the pairs were sent."""
-
-
-SILENT = Columns[Silent](
-    [
-        Column("assessor", lambda one: one.assessor),
-        Column("last answer", lambda one: one.last_answer[:10] if one.last_answer else "none"),
-    ],
-    [Column("days silent", lambda one: one.days), Column("open pairs", lambda one: one.open)],
 )
 
 
@@ -183,9 +162,9 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
     local = studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
-    with Gateway(address, token) as gateway, ws.store() as store:
+    with Gateway(address, token) as gateway:
         gateway.whoami()
-        refuse_shared(store, gateway, pseudonym, {})
+        refuse_shared(ws, gateway, pseudonym, {})
     keep_address(ws, pseudonym, url=address, token=token)
     notes = _note_on_account(ws, everyone[pseudonym])
     return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
@@ -211,34 +190,6 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
         )
         for person in everyone
     )
-
-
-def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
-    """Those who have not answered for `days`, the longest silent first. Whoever was sent nothing is not silent."""
-    with ws.reading() as session:
-        plan, drawn = people.read_assignments(session), people.read_plan(session)
-        left = people.who_left(session)
-        answered = answered_of(session)
-        given = judgements.read_judgements(session)
-        sent_on = {
-            project.assessor: project.sent_on or (drawn.created if drawn is not None else None)
-            for project in projects.read_projects(session, round="judge")
-            if projects.read_tasks(session, project.project)
-        }
-    still_open = Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered)
-    found = []
-    for name, since in sent_on.items():
-        answers = [
-            datetime.fromisoformat(one.judged_at) for one in given if one.assessor == name and one.judged_at is not None
-        ]
-        moments = [*answers, *([] if since is None else [datetime.fromisoformat(since)])]
-        if not still_open[name] or name in left or not moments:
-            continue
-        waited = (now - max(moments)).days
-        if waited >= days:
-            last = max(answers, default=None)
-            found.append(Silent(name, still_open[name], None if last is None else last.isoformat(), waited))
-    return tuple(sorted(found, key=lambda one: (-one.days, one.assessor)))
 
 
 def _check(person: Assessor) -> None:

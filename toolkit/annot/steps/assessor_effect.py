@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
@@ -11,7 +11,8 @@ from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import assessor_effect_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
-from annot.publishing.report.sections.effect import method, terminal
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections.effect import method
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
@@ -37,6 +38,6 @@ def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: C
     return effect
 
 
-def describe(found: AssessorEffect) -> str:
+def describe(found: AssessorEffect, tables: Iterable[Table]) -> str:
     """The rankings, how they compare, and what chance in who judged does to them."""
-    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, terminal(found))])
+    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, tables)])

@@ -17,7 +17,6 @@ from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.database import Store
 from annot.store.dump import row_counts
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
@@ -54,11 +53,11 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     states, taken = states_of(ws), tuple(files_of(ws, notes))
     with ws.store() as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
-            with store.read() as session:
+            with ws.reading() as session:
                 rows = row_counts(session.connection())
             return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
         snapshots = Path(folder)
-        _take_snapshots(ws, store, snapshots, notes, advance=advance)
+        _take_snapshots(ws, snapshots, notes, advance=advance)
         contents = write_backup(ws, store, path, files=taken, whole=True, notes=notes, snapshots=snapshots)
     assert contents is not None
     note(ws, "backup", states)
@@ -66,9 +65,9 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
 
 
-def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str], *, advance: Advance) -> None:
+def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
-    with store.read() as session:
+    with ws.reading() as session:
         known = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not known:
         return
@@ -81,11 +80,11 @@ def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str],
         for project in known:
             if project.server == server:
                 found.append(project)
-                _take_snapshot(store, gateway, project, folder, notes)
+                _take_snapshot(ws, gateway, project, folder, notes)
                 advance(len(found), len(known))
 
     try:
-        away = on_servers(ws, store, sorted({one.assessor for one in known}), take)
+        away = on_servers(ws, sorted({one.assessor for one in known}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
         notes.append(f"no copies of {counted(len(known), 'project')} on Label Studio: {reasons}")
@@ -97,7 +96,7 @@ def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str],
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
 
 
-def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
+def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
     assert project.remote_id is not None
     name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
     try:
@@ -106,17 +105,17 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-    if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
+    if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
         pull = PARTS[project.round].pull
         notes.append(
             f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
         )
 
 
-def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
     """How many answers of the project's copy are new or changed since they were pulled."""
     known: dict[str, str] = {}
-    with store.read() as session:
+    with ws.reading() as session:
         for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
             for line in revisions.lines(session, server=project.server, person=project.assessor):
                 changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)

@@ -90,7 +90,8 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
     if part is not None:
         return Checked({part: PARTS[part](ws, release, advance)})
-    ws.store().close()  # Without a database nothing can be looked at.
+    with ws.store():
+        pass  # Without a database nothing can be looked at.
     checked = Checked()
     for name, look in PARTS.items():
         try:

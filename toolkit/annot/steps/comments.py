@@ -33,12 +33,17 @@ class Comment:
 
 COMMENTS = Columns[Comment](
     [
-        Column("judged at", lambda one: (one.judged_at or "-")[:16].replace("T", " ")),
+        Column("judged at", lambda one: (one.judged_at or "-")[:16].replace("T", " "), ""),
+        Column("", lambda one: one.judged_at, "judged_at"),
         Column("assessor", lambda one: one.assessor),
-        Column("query", lambda one: one.query_id),
-        Column("document", lambda one: one.doc_id),
-        Column("grade", lambda one: one.cannot_judge or ("none" if one.grade is None else one.grade)),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
+        Column("", lambda one: one.occasion, "occasion"),
+        Column("grade", lambda one: one.cannot_judge or ("none" if one.grade is None else one.grade), ""),
+        Column("", lambda one: one.grade, "grade"),
+        Column("", lambda one: one.cannot_judge, "cannot_judge"),
         Column("comment", lambda one: one.comment),
+        Column("", lambda one: one.counts, "counts"),
     ]
 )
 

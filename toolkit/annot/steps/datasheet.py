@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.corpus.corpus_facts import corpus_facts
-from annot.measuring.measured import agreement_of
-from annot.pools.pool_facts import origins_of
-from annot.publishing.release.collection_facts import Terms, facts_of
-from annot.publishing.release.prose import datasheet_html, datasheet_markdown
+from annot.publishing.release.collection_facts import facts_of
+from annot.publishing.release.prose import datasheet_html, datasheet_markdown, terms_of
 from annot.publishing.release.questions import OpenQuestion, answers_file, ask, open_questions, read_answers
+from annot.publishing.report.study import Study
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -39,14 +38,11 @@ def write(ws: Workspace) -> WrittenDatasheet:
     answers = read_answers(ws)
     snapshot = read_snapshot(ws)
     collection = ws.settings.collection
-    terms = Terms(
-        with_text=bool(collection.text_licence),
-        licence=collection.licence,
-        text_licence=collection.text_licence,
-        published=collection.published.isoformat() if collection.published else "",
-    )
-    origins = origins_of(ws, snapshot.pools)
-    facts = facts_of(snapshot, corpus_facts(ws), origins, agreement_of(snapshot), terms)
+    terms, _ = terms_of(collection, with_text=None, licence=None, published=None)
+    # A licence that is none is refused, not left out.
+    terms = replace(terms, licence=collection.licence)
+    study = Study(snapshot)
+    facts = facts_of(snapshot, corpus_facts(ws), study.origins, study.agreement, terms)
     overrides = ws.root / "templates"
     markdown = datasheet_markdown(facts, answers, overrides=overrides)
     page = datasheet_html(facts, markdown, overrides=overrides)

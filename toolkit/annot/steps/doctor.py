@@ -108,7 +108,8 @@ def _client(packages: dict[str, str]) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        ws.store().close()
+        with ws.store():
+            pass
     except AnnotError as error:
         yield Problem(error.message, error.hint or "restore a backup with `annot restore`")
     for left in sorted(ws.root.glob(f"{ASIDE}*")):
@@ -153,8 +154,6 @@ def _server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
 
 
 def _release(release: str) -> Iterator[Problem]:
-    for what, where in exposure.advisories(release):
-        yield Problem(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
     if exposure.is_older(release, installing.VERSION):
         yield Problem(
             f"Label Studio {release} is older than {installing.VERSION}, the version that the screens were made for",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from annot.base.records import grouped
 from annot.formats.spreadsheet import SHEET, ErrorRow, write_error_sheet
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import read_run_files
 from annot.store import papers
-from annot.study.adjudication import Pair
 from annot.study.exports import read_entered, refuse_unfinished
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -32,10 +32,9 @@ def write(ws: Workspace) -> WrittenSheet:
     snapshot = read_snapshot(ws)
     refuse_unfinished(snapshot.outcome, partial=False)
     entered = read_entered(ws)
-    cases: dict[Pair, list[ErrorCase]] = {}
     relevant_from = ws.settings.evaluation.relevant_from
-    for case in error_cases(read_run_files(snapshot.ws), snapshot.outcome.qrels, relevant_from=relevant_from):
-        cases.setdefault((case.query_id, case.doc_id), []).append(case)
+    found = error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from)
+    cases = grouped(((case.query_id, case.doc_id), case) for case in found)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
     titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
     rows = [

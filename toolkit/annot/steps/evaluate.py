@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.api.tidy import csv_text
+from annot.api.tidy import comparisons, csv_text
 from annot.base.errors import InputError
 from annot.base.names import check_name, near
 from annot.base.records import Ranking
@@ -25,7 +25,7 @@ from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_F
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.measuring.measured import evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
-from annot.publishing.report.document import Chapter, Document
+from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
@@ -99,7 +99,7 @@ def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     texts = {
         "tex": latex(made),
         "md": markdown(made),
-        "csv": csv_text("evaluate --out", evaluated),
+        "csv": csv_text(comparisons(evaluated)),
         "json": as_text(evaluation_data(evaluated)["comparison"]),
         "svg": drawing(evaluated).svg.wide,
     }
@@ -190,10 +190,9 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
     )
 
 
-def describe_against(found: Against) -> str:
-    """How many figures are the paper's, then each."""
-    first, *notes = sentences("runs.against", found=found)
-    beside = table(
+def beside_paper(found: Against) -> Table:
+    """Each figure beside the paper's."""
+    return table(
         "beside",
         found.figures,
         [
@@ -202,16 +201,21 @@ def describe_against(found: Against) -> str:
             Column("Measure", lambda one: one.measure),
         ],
         [
-            Column("Ours", lambda one: f"{one.ours:.2f}"),
-            Column("Paper", lambda one: f"{one.theirs:.2f}"),
-            Column("Difference", lambda one: "" if one.same else f"{one.ours - one.theirs:+.2f}"),
+            Column("Ours", lambda one: f"{one.ours:.2f}", ""),
+            Column("", lambda one: one.ours, "ours"),
+            Column("Paper", lambda one: f"{one.theirs:.2f}", "theirs"),
+            Column("Difference", lambda one: "" if one.same else f"{one.ours - one.theirs:+.2f}", ""),
             Column(
                 "Found", lambda one: "misprint in the paper" if one.misprint else "equal" if one.same else "differs"
             ),
         ],
-        notes=notes,
+        notes=sentences("runs.against", found=found)[1:],
     )
-    return "\n\n".join([first, table_text(beside)])
+
+
+def describe_against(found: Against, beside: Table) -> str:
+    """How many figures are the paper's, then each."""
+    return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
 def _published(name: str) -> Published:

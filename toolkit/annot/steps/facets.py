@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -25,10 +25,8 @@ from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
 from annot.corpus.facets.crf import train as train_model
 from annot.corpus.facets.query_sentences import offered_facets
 from annot.corpus.facets.training import (
-    ConfidentScore,
     LabelledAbstract,
     LabelScores,
-    by_confidence,
     read_labelled,
     score,
     without_held_out,
@@ -200,7 +198,6 @@ class Trained:
     size: int
     sha256: str
     scores: LabelScores | None
-    by_confidence: tuple[ConfidentScore, ...] = ()
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
@@ -307,8 +304,7 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     if out.is_dir():
         raise InputError(f"{out}: a folder, expected a file for the model")
     given = _read(file, None if ws is None else ws.settings.labels.names)
-    settings = Settings() if ws is None else ws.settings
-    labels = settings.labels.names
+    labels = (Settings() if ws is None else ws.settings).labels.names
     found = sorted({label for abstract in given for label in abstract.labels})
     if not set(found) <= set(labels):
         labels = tuple(found)
@@ -321,16 +317,10 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
         )
     model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
-    trained = Trained(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, None)
-    if checks:
-        predicted = [labeller.label(abstract.sentences) for abstract in checks]
-        trained = replace(
-            trained,
-            scores=score([abstract.labels for abstract in checks], predicted, labels=labels),
-            by_confidence=by_confidence(checks, predicted, facets=settings.facets),
-        )
+    predicted = [labeller.label(abstract.sentences) for abstract in checks]
+    scores = score([abstract.labels for abstract in checks], predicted, labels=labels) if checks else None
     write_file(out, model)
-    return trained
+    return Trained(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, scores)
 
 
 def _model(model: Path | None) -> tuple[bytes, str]:

@@ -35,9 +35,12 @@ from annot.pools.pool_design import (
     usual_design,
 )
 from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
+from annot.publishing.report.cells import coefficient as kind_of
+from annot.publishing.report.document import Table
 from annot.publishing.report.status_page import describe as describe
+from annot.publishing.report.status_page import tables as tables
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import printed, rendered
+from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.pools import read_pools
@@ -83,6 +86,24 @@ class Simulated:
     forecast: DesignForecast
 
 
+DESIGN = Columns[Simulated](
+    [],
+    [
+        Column("pairs", lambda one: one.forecast.pairs),
+        Column("judgements", lambda one: one.forecast.judgements),
+        Column("hours judging", lambda one: measured(one.forecast.hours_judging, HOURS)),
+        Column("hours per assessor", lambda one: Number(one.forecast.hours_per_assessor, HOURS)),
+        Column("disputed", lambda one: measured(one.forecast.disputed, SHARE)),
+        Column("hours adjudicating", lambda one: measured(one.forecast.hours_adjudicating, HOURS)),
+        Column("hours", lambda one: measured(one.forecast.hours, HOURS)),
+        Column("cost", lambda one: measured(one.forecast.cost, COST)),
+        Column("coefficient", lambda one: measured(one.forecast.coefficient, kind_of(one.coefficient))),
+        Column("width", lambda one: measured(one.forecast.width, kind_of(one.coefficient))),
+    ],
+)
+"""The forecast of a design as data; the template has it in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class DesignedPools:
     """The pools by one depth."""
@@ -106,25 +127,6 @@ class DesignedPools:
     cost: Estimate
 
 
-def _depths(currency: str) -> Columns[DesignedPools]:
-    return Columns(
-        [],
-        [
-            Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: Number(one.shared, SHARE)),
-            Column("mean pool", lambda one: f"{one.mean:.0f}"),
-            Column("from", lambda one: one.smallest),
-            Column("to", lambda one: one.largest),
-            Column("ran out", lambda one: one.dry),
-            Column("pairs", lambda one: one.pairs),
-            Column("new", lambda one: one.new),
-            Column("judgements", lambda one: one.judgements),
-            Column("hours", lambda one: measured(one.hours, HOURS)),
-            Column(f"cost, {currency}", lambda one: measured(one.cost, COST)),
-        ],
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Designed:
     """The depths side by side."""
@@ -140,6 +142,28 @@ class Designed:
     """Of the intervals."""
     currency: str
     depths: tuple[DesignedPools, ...]
+
+
+def depths(designed: Designed) -> Table:
+    """A row for each depth."""
+    columns = Columns[DesignedPools](
+        [],
+        [
+            Column("per method", lambda one: one.per_method),
+            Column("shared", lambda one: Number(one.shared, SHARE)),
+            Column("mean pool", lambda one: f"{one.mean:.0f}", ""),
+            Column("", lambda one: one.mean, "mean"),
+            Column("from", lambda one: one.smallest),
+            Column("to", lambda one: one.largest),
+            Column("ran out", lambda one: one.dry),
+            Column("pairs", lambda one: one.pairs),
+            Column("new", lambda one: one.new),
+            Column("judgements", lambda one: one.judgements),
+            Column("hours", lambda one: measured(one.hours, HOURS)),
+            Column(f"cost, {designed.currency}", lambda one: measured(one.cost, COST), "cost"),
+        ],
+    )
+    return columns.of(designed.depths)
 
 
 def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Look:
@@ -317,9 +341,9 @@ def pools(
     )
 
 
-def describe_pools(designed: Designed) -> str:
+def describe_pools(designed: Designed, depths: Table) -> str:
     """The depths as a table, and what the hours rest on."""
-    return rendered("pool-design", designed=designed, depths=printed(_depths(designed.currency), designed.depths))
+    return rendered("pool-design", designed=designed, depths=table_text(depths))
 
 
 def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:

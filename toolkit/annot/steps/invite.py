@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import Asked, Assessor, Judgement
+from annot.base.records import Asked, Assessor, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging.exchange.rounds import PARTS
@@ -23,7 +23,7 @@ from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.publishing.report.words import sentences
-from annot.store import people, pools, projects, trials
+from annot.store import people, projects, trials
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import Project, read_hidden
 from annot.study.made import note_letters
@@ -174,7 +174,7 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
         "sign_up": None if has_account or known is None else known.sign_up,
         "link": link_to(one.project),
         "work": one.work,
-        "last": one.work.pairs if one.work is not None and one.work.exact else "N",
+        "last": "N" if one.work is None else one.work.pairs,
         "training": one.training,
         "training_link": link_to(one.training_project),
         "published": _words(ws, one.role)[1] != "left out",
@@ -196,8 +196,6 @@ class Workload:
     pairs: int
     """Of them all, with those that are done."""
     done: int
-    exact: bool
-    """Whether these very pairs are given to the person; else it is about so many."""
     seconds: float | None
     """What a pair takes; None where that is not known."""
     timed: bool
@@ -207,11 +205,6 @@ class Workload:
     def left(self) -> int:
         """Those still to do."""
         return self.pairs - self.done
-
-    @property
-    def about(self) -> int:
-        """The number of pairs, rounded to two digits."""
-        return round(float(f"{self.pairs:.2g}"))
 
     @property
     def time(self) -> str:
@@ -232,8 +225,6 @@ def spoken_time(hours: float) -> str:
 
 
 Role = Literal["judge", "adjudicate"]
-ENOUGH = 20
-"""Pairs with all of their judgements from which on it is said how many will be in dispute."""
 
 
 class Addressee(NamedTuple):
@@ -242,7 +233,7 @@ class Addressee(NamedTuple):
     person: Assessor
     role: Role
     work: Workload | None
-    """None while nothing tells how much it will be."""
+    """None before the plan is drawn; of an adjudicator, before disputes are sent."""
     project: Project | None
     """Theirs on the server, once something was sent."""
     training: int
@@ -253,7 +244,8 @@ class Addressee(NamedTuple):
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     """Everyone who has not left, once for each role that they have, without those whose answers were imported."""
     snapshot = snapshot_of(session, ws)
-    imported = _imported(snapshot)
+    imported = snapshot.outcome.people if snapshot.judged_elsewhere else set()
+    imported -= {project.assessor for project in snapshot.projects}
     everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
     there = {(one.assessor, one.round): one for one in snapshot.projects if one.remote_id is not None}
@@ -263,70 +255,39 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
         if not person.adjudicator or name in planned:
             passed = snapshot.trials.get(f"{TRAIN}/{name}", {}).get("verdict") == "passed"
             training = 0 if passed else len(trials.read_assignments(session, TRAIN, name))
-            work = _judging(session, snapshot, person, everyone)
+            work = _judging(session, snapshot, name)
             project, first = there.get((name, "judge")), there.get((name, TRAIN)) if training else None
             told.append(Addressee(person, "judge", work, project, training, first))
         if person.adjudicator:
             project = there.get((name, "adjudicate"))
-            told.append(
-                Addressee(person, "adjudicate", _settling(session, snapshot, project, everyone), project, 0, None)
-            )
+            work = project and _settling(session, snapshot, project)
+            told.append(Addressee(person, "adjudicate", work, project, 0, None))
     return told
 
 
-def _imported(snapshot: Snapshot) -> set[str]:
-    """Who never had a project here, and has answers."""
-    if not snapshot.judged_elsewhere:
-        return set()
-    answered = {answer.assessor for answer in snapshot.outcome.everything}
-    answered |= {settled.adjudicator for settled in snapshot.outcome.adjudications.values()}
-    return answered - {project.assessor for project in snapshot.projects}
-
-
-def _judging(session: Session, snapshot: Snapshot, person: Assessor, everyone: list[Assessor]) -> Workload | None:
-    """The pairs that are this person's; before the plan an even share of those in the pools."""
-    name, settings = person.assessor, snapshot.ws.settings
-    by_assessor: dict[str, list[Judgement]] = {}
-    for answer in snapshot.outcome.everything:
-        if answer.counts:
-            by_assessor.setdefault(answer.assessor, []).append(answer)
-    speed = speed_of(by_assessor, fence=settings.forecast.fence, papers=snapshot.papers)
-    seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
+def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
+    """The pairs that are this person's."""
     own = {one.asked for one in snapshot.assignments if one.assessor == name}
-    if own:
-        own |= {Asked(*pair) for pair in read_hidden(session).get(name, ())}
-        own |= {one.asked for one in snapshot.outcome.returned if one.assessor == name}
-        probed = {(one.record.assessor, one.record.asked) for one in trials.read_answers(session, "hidden-gold")}
-        answered = {asked for who, asked in answered_of(session) | probed if who == name}
-        done = len(own & answered)
-        return Workload(len(own), done, exact=True, seconds=seconds, timed=isinstance(speed, Speed))
-    pairs = sum(map(len, pools.documents_by_query(session).values()))
-    if not pairs or snapshot.assignments:
+    if not own:
         return None
-    judging = [one for one in everyone if not one.adjudicator or settings.adjudication.adjudicator_may_assess]
-    share = (person.share or 1.0) / sum(one.share or 1.0 for one in judging)
-    asked = pairs * min(1.0, settings.judging.per_pair * share) * (1 + settings.judging.repeats)
-    return Workload(round(asked), 0, exact=False, seconds=seconds, timed=isinstance(speed, Speed))
+    own |= {Asked(*pair) for pair in read_hidden(session).get(name, ())}
+    own |= {one.asked for one in snapshot.outcome.returned if one.assessor == name}
+    probed = {(one.record.assessor, one.record.asked) for one in trials.read_answers(session, "hidden-gold")}
+    answered = {asked for who, asked in answered_of(session) | probed if who == name}
+    by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
+    speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, papers=snapshot.papers)
+    seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
+    return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
-def _settling(
-    session: Session, snapshot: Snapshot, project: Project | None, everyone: list[Assessor]
-) -> Workload | None:
-    """The disputes that were sent to this person; before that an even share of those to come, by those there are."""
+def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workload:
+    """The disputes that were sent to this person."""
     outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
     rate = settling_of(
         settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, papers=snapshot.papers
     )
-    seconds = _seconds(rate)
-    if project is not None:
-        pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
-        return Workload(len(pairs), len(pairs - set(outcome.open)), exact=True, seconds=seconds, timed=True)
-    complete = len(outcome.settlement.agreed) + len(outcome.settlement.disputed)
-    if complete < ENOUGH:
-        return None
-    settling = sum(one.adjudicator for one in everyone)
-    expected = len(outcome.settlement.disputed) / complete * len(outcome.planned) / settling
-    return Workload(round(expected), 0, exact=False, seconds=seconds, timed=True)
+    pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
+    return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)
 
 
 def _seconds(rate: Settling) -> float | None:

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.names import check_name, counted, known_query
-from annot.base.records import Asked, Assignment, Query
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name, known_query
+from annot.base.records import Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import StudioTask
-from annot.labelstudio.tasks import pair_key
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
-from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
-
-OCCASIONS = (1, 2)
-"""On which a pair can be asked before it is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +222,8 @@ def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[L
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
     """Take back the pairs that were neither sent nor judged; returns how many assignments they had.
 
-    `queries` limits it to these queries. sent: take these queries back although they were sent, with their tasks, if
-    none of them is answered; every server is asked, and once more just before tasks are deleted. Raises
+    `queries` limits it to these queries. sent: take these queries back although they were sent, if no answer to them is
+    on record. Their tasks go with the next push, and what was answered until then comes back into the plan. Raises
     MissingInput when nothing is planned, InputError when nothing can be taken back: people would go on with tasks that
     are not in the plan.
     """
@@ -239,129 +231,33 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         raise InputError(
             "--sent: found no --query, expected the queries to take back", hint="name each one with --query"
         )
-    with ws.reading() as session:
-        current = people.read_assignments(session)
-        known = {query.query_id: query for query in read_queries(session)}
-    if not current:
-        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    chosen = {known_query(known, name).query_id for name in queries} or set(known)
-    if sent:
-        if not dry_run:
-            keep_backup(ws, "before plan withdraw")
-        _unsend(ws, chosen, dry_run=dry_run)
-    leaving, remaining = _drop(ws, chosen, of_query=bool(queries), unsent=sent, dry_run=dry_run)
-    if not dry_run:
-        write_plan(ws, remaining)
-    return leaving
-
-
-def _drop(
-    ws: Workspace, chosen: set[str], *, of_query: bool, unsent: bool, dry_run: bool
-) -> tuple[int, tuple[Assignment, ...]]:
-    """Take the pairs that can go out of the plan; how many assignments those were, and those that remain.
-
-    unsent: in a dry run, that what was sent of these queries would have been taken back by now.
-    """
     with ws.writing() as session:
         current = people.read_assignments(session)
-        sent = projects.read_sent(session)
-        bound = {asked.pair for of_person in sent.values() for asked in of_person}
-        if unsent and dry_run:
-            bound = {pair for pair in bound if pair[0] not in chosen}
-        bound |= {one.pair for one in judgements.read_judgements(session)}
+        known = {query.query_id: query for query in read_queries(session)}
+        if not current:
+            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+        chosen = {known_query(known, name).query_id for name in queries} or set(known)
+        bound = {one.pair for one in judgements.read_judgements(session)}
+        tasks = projects.read_sent(session)
+        if not sent:
+            bound |= {asked.pair for of_person in tasks.values() for asked in of_person}
+        elif judged := sorted(chosen & {query_id for query_id, _ in bound}):
+            raise InputError(f"{', '.join(judged)}: already judged", hint="a query with answers stays in the plan")
         leaving = {one for one in current if one.query_id in chosen and one.pair not in bound}
         if not leaving:
-            of = f" of {', '.join(sorted(chosen))}" if of_query else ""
-            who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
+            of = f" of {', '.join(sorted(chosen))}" if queries else ""
+            who = f"; tasks were sent to {', '.join(sorted(tasks))}" if tasks else ""
             raise InputError(
                 f"every planned pair{of} was sent or judged{who}",
                 hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
             )
+        remaining = renumbered(one for one in current if one not in leaving)
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
-        remaining = renumbered(one for one in current if one not in leaving)
-        if not dry_run and remaining:
-            record_plan(ws, session, remaining, dropped={one.pair for one in leaving})
-        elif not dry_run:
-            people.withdraw_plan(session)
-    return len(leaving), remaining
-
-
-def _unsend(ws: Workspace, chosen: set[str], *, dry_run: bool) -> None:
-    """Delete the tasks of these queries from every server, and forget them.
-
-    Raises InputError, and deletes nothing, if one of them is answered, and StudioError where a server
-    cannot be asked.
-    """
-    with ws.reading() as session:
-        judged = {one.query_id for one in judgements.read_judgements(session)} & chosen
-        documents = pools.documents_by_query(session)
-        tasks = {
-            project: [asked for asked in projects.read_tasks(session, project.project) if asked.query_id in chosen]
-            for project in projects.read_projects(session, round="judge")
-            if project.remote_id is not None
-        }
-    if judged:
-        raise InputError(f"{', '.join(sorted(judged))}: already judged", hint="judgements are never deleted")
-    # A push that was killed may have sent what it did not note down.
-    possible = (Asked(name, doc_id, at) for name in chosen for doc_id in documents.get(name, ()) for at in OCCASIONS)
-    keys = {pair_key(*asked): asked for asked in (*possible, *(asked for own in tasks.values() for asked in own))}
-
-    def look(gateway: Gateway, project: Project) -> list[StudioTask]:
-        assert project.remote_id is not None
-        return [task for task in gateway.tasks_of(project.remote_id) if task.key in keys]
-
-    answered: list[str] = []
-
-    def refuse_answered(gateway: Gateway, project: Project) -> None:
-        pairs = [keys[task.key or ""] for task in look(gateway, project) if task.annotations]
-        answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in pairs)
-
-    def delete(gateway: Gateway, project: Project) -> None:
-        assert project.remote_id is not None
-        gateway.delete_unanswered(project.remote_id, [task.task_id for task in look(gateway, project)])
-        staying = {keys[task.key or ""] for task in look(gateway, project)}
-        with ws.writing() as session:
-            projects.forget_tasks(session, project.project, [asked for asked in tasks[project] if asked not in staying])
-        answered.extend(f"{asked.query_id} {asked.doc_id}: answered by {project.assessor}" for asked in staying)
-
-    def refuse(what: str, hint: str) -> None:
-        if answered:
-            raise InputError(
-                f"{counted(len(answered), 'task')} {what}", faults=answered, hint=f"`annot pull` fetches {hint}"
-            )
-
-    _on_each(ws, tasks, refuse_answered)
-    refuse("already answered; nothing was deleted", "the answers; a query with answers stays in the plan")
-    if dry_run:
-        return
-    _on_each(ws, tasks, delete)
-    refuse(
-        "answered while the others were deleted; the queries stay in the plan",
-        "the answers, and `annot push` sends again what was deleted",
-    )
-
-
-def _on_each(ws: Workspace, tasks: Mapping[Project, Sequence[Asked]], work: Callable[[Gateway, Project], None]) -> None:
-    """Do `work` on every project; StudioError where one could not be reached."""
-    done: set[Project] = set()
-    if not tasks:
-        return
-
-    def on_server(gateway: Gateway, names: Sequence[str]) -> None:
-        server = gateway.identity()
-        for project in tasks:
-            if project.server == server and project.assessor in names:
-                work(gateway, project)
-                done.add(project)
-
-    with ws.store() as store:
-        away = on_servers(ws, store, sorted({project.assessor for project in tasks}), on_server)
-    missed = [project for project, asked in tasks.items() if asked and project not in done]
-    if missed:
-        whys = {one.assessor: one.why for one in away}
-        raise StudioError(
-            f"{counted(len(missed), 'project')} could not be reached; the pairs stay in the plan",
-            faults=[f"{one.assessor}: {whys.get(one.assessor, f'the tasks are on {one.url}')}" for one in missed],
-            hint="run the command again when every server answers, or name the server with --url",
-        )
+            if remaining:
+                record_plan(ws, session, remaining, handed_on=leaving, dropped={one.pair for one in leaving})
+            else:
+                people.withdraw_plan(session)
+    if not dry_run:
+        write_plan(ws, remaining)
+    return len(leaving)

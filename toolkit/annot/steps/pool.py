@@ -73,7 +73,7 @@ BUILT = Columns[DrawnPool](
         Column("queries", lambda one: one.queries),
         Column("pool", lambda one: one.size),
         Column("cited", lambda one: one.cited),
-        Column("cited, not in corpus", lambda one: one.cited_outside),
+        Column("cited, not in corpus", lambda one: one.cited_outside, "cited_outside"),
         Column("exhausted methods", lambda one: " ".join(one.dry)),
         Column("added", lambda one: one.added),
         Column("leaving", lambda one: one.leaving),
@@ -256,8 +256,7 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, Po
 
 
 def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
-    """The pools in figures; the overlap of methods where the rankings are on disk."""
+    """The pools in figures."""
     recorded = recorded_pools(ws)
     rankings = drawn_rankings(ws, recorded)
-    facts = facts_of(recorded, rankings)
-    return replace(facts, passed_over=passed_over(ws, recorded, rankings, advance=advance))
+    return replace(facts_of(recorded), passed_over=passed_over(ws, recorded, rankings, advance=advance))

@@ -31,11 +31,11 @@ def pull(
     """
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
-    with ws.store() as store:
-        pulled = pull_round(ws, store, chosen, wishes, advance=advance, seen=seen)
+    with ws.opened() as ws:
+        pulled = pull_round(ws, chosen, wishes, advance=advance, seen=seen)
         if wishes.dry_run or (seen is not None and not pulled.assessors):
             return pulled
-        afterwards = chosen.after_pull(ws, store)
+        afterwards = chosen.after_pull(ws)
     return replace(pulled, notes=(*pulled.notes, *afterwards.notes), open=afterwards.open)
 
 
@@ -143,8 +143,7 @@ def _with_open(ws: Workspace, round: Round, pulled: Pulled) -> Pulled:
     """A round of which nothing came is waited for all the same."""
     if pulled.open is not None:
         return pulled
-    with ws.store() as store:
-        return replace(pulled, open=round.after_pull(ws, store).open)
+    return replace(pulled, open=round.after_pull(ws).open)
 
 
 def _together(came: Sequence[tuple[Round, Pulled]]) -> Pulled:

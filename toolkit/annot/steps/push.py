@@ -22,10 +22,10 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
     states = states_of(ws) if chosen.noted_as else {}
-    with ws.store() as store:
-        prepared = chosen.prepare(ws, store, wishes, dry_run=dry_run)
+    with ws.opened() as ws:
+        prepared = chosen.prepare(ws, wishes, dry_run=dry_run)
         if not prepared.checked:
-            check_outgoing(ws, store, prepared.outgoing)
+            check_outgoing(ws, prepared.outgoing)
         pushed = Pushed((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
             away = {one.assessor for one in pushed.unreachable}
@@ -33,11 +33,9 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not mine:
                 continue
             if not dry_run:
-                with store.begin() as session:
+                with ws.writing() as session:
                     chosen.before_sending(session, mine)
-            sent = send_outgoing(
-                ws, store, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines
-            )
+            sent = send_outgoing(ws, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines)
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
+from annot.publishing.report.document import Table
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
@@ -45,7 +46,7 @@ class WrittenQrels:
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
     """How many pairs of a query have each grade."""
     return Columns(
-        [Column("query", lambda one: one[0])],
+        [Column("query", lambda one: one[0], "query_id")],
         each(written.scale, lambda one, grade: one[1][written.scale.index(grade)], lambda grade: f"grade {grade}"),
     )
 
@@ -155,10 +156,10 @@ def compare(
     return ComparedQrels(str(a), str(b), found, notes)
 
 
-def describe(compared: ComparedQrels) -> str:
-    """The verdict in one line; then grades, runs that change sides, and topics."""
+def tables(compared: ComparedQrels) -> list[Table]:
+    """The grades, the order of the runs, the runs that change sides, and the topics; without those that have no row."""
     found = compared.found
-    tables = [
+    made = [
         table(
             "confusion",
             list(zip(found.grades, found.confusion, strict=True)),
@@ -204,8 +205,12 @@ def describe(compared: ComparedQrels) -> str:
             caption="two_qrels.topics",
         ),
     ]
-    shown = [table_text(one) for one in tables if one.rows]
-    return "\n\n".join([sentence("two_qrels.verdict", found=found), *shown])
+    return [one for one in made if one.rows]
+
+
+def describe(compared: ComparedQrels, tables: Iterable[Table]) -> str:
+    """The verdict in one line, and the tables."""
+    return "\n\n".join([sentence("two_qrels.verdict", found=compared.found), *map(table_text, tables)])
 
 
 def _mean(value: float, above_chance: bool) -> Number:

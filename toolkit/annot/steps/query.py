@@ -39,7 +39,9 @@ class ListedQuery:
 
 QUERIES = Columns[ListedQuery](
     [
-        Column("query", lambda one: one.query_id),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("", lambda one: one.paper_id, "paper_id"),
+        Column("", lambda one: one.facet, "facet"),
         Column("year", lambda one: one.year),
         Column("sentences", lambda one: ",".join(map(str, one.sentences))),
         Column("title", lambda one: one.title),

@@ -12,16 +12,15 @@ from pathlib import Path
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
 from annot.base.records import Paper
-from annot.base.settings.sections import CollectionSettings
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
-from annot.publishing.release.collection_facts import Terms, facts_of
+from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
-from annot.publishing.release.prose import licence as licence_named
+from annot.publishing.release.prose import terms_of
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -39,13 +38,6 @@ from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
-
-NEEDED = {
-    "creators": "the names of its makers, as they want to be named in public",
-    "description": "two or three sentences",
-    "url": "the address where the collection can be found",
-}
-"""What of `[collection]` a release cannot do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,31 +142,6 @@ def _as_draft(ws: Workspace) -> Workspace:
     collection = ws.settings.collection
     words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()
     return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
-
-
-def terms_of(
-    collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
-) -> tuple[Terms, tuple[str, ...]]:
-    """The terms as far as they are given, and what `[collection]` lacks for a release."""
-    faults = []
-    with_text = bool(collection.text_licence) if with_text is None else with_text
-    name = licence or collection.licence
-    if not name:
-        faults.append('collection.licence: empty, expected an SPDX identifier such as "CC-BY-4.0" or a URL (--licence)')
-    else:
-        try:
-            licence_named(name)
-        except InputError as error:
-            faults.append(error.message)
-            name = ""
-    faults += [
-        f"collection.{key}: empty, expected {what}" for key, what in NEEDED.items() if not getattr(collection, key)
-    ]
-    if with_text and not collection.text_licence:
-        faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
-        with_text = False
-    day = published or collection.published
-    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else ""), tuple(faults)
 
 
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:

@@ -46,8 +46,8 @@ class ReturnedPair:
 
 RETURNED = Columns[ReturnedPair](
     [
-        Column("query", lambda one: one.query_id),
-        Column("document", lambda one: one.doc_id),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
         Column("assessor", lambda one: one.assessor),
         Column("state", lambda one: one.state),
         Column("first answer", lambda one: one.before),
@@ -126,10 +126,9 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     """What is to be noted down; None where it was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
     earlier = [one for one in outcome.returned if one.pair == pair and one.assessor == assessor]
-    answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
     if any(one.why == why for one in earlier):
         return None
-    if earlier and (earlier[-1].asked, assessor) not in answered:
+    if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
@@ -150,7 +149,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         )
     if mine[-1].withdrawn_at is not None:
         return None
-    if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
+    if (assessor, mine[-1].asked) in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
         )

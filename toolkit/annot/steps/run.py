@@ -1,4 +1,4 @@
-"""Runs: pools ranked by systems, runs imported from elsewhere, and which sentences a run matched."""
+"""Runs: pools ranked by systems, and runs imported from elsewhere."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, known_query
+from annot.base.names import check_name
 from annot.base.records import Advance, Query, Ranking, ScoredDoc, Source
 from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.measuring.results import matches_file, matches_of, write_matches
+from annot.measuring.results import write_matches
 from annot.measuring.system_inputs import StudyInputs
-from annot.publishing.report.cells import NONE
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.ranking import submission
@@ -88,30 +87,6 @@ class ImportedRun:
     """Whether another run of this tag was there before."""
     path: Path
     metadata: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedSentences:
-    """Two sentences, their places from 0, and what the one weighs for the other."""
-
-    query_sentence: int
-    query_text: str
-    doc_sentence: int
-    doc_text: str
-    weight: float
-    similarity: float | None
-
-
-MATCHES = Columns[MatchedSentences](
-    [
-        Column("sentence of the query", lambda one: one.query_text),
-        Column("sentence of the document", lambda one: one.doc_text),
-    ],
-    [
-        Column("weight", lambda one: f"{one.weight:.2f}"),
-        Column("similarity", lambda one: NONE if one.similarity is None else f"{one.similarity:.3f}"),
-    ],
-)
 
 
 def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
@@ -262,25 +237,6 @@ def import_files(
         replaced=tag in known and known[tag].sha256 != stored.sha256,
         path=there,
         metadata=metadata,
-    )
-
-
-def matches(ws: Workspace, tag: str, *, query_id: str, doc_id: str) -> tuple[MatchedSentences, ...]:
-    """The matched sentences of a pair, heaviest first. Raises InputError for a run, query or document without any."""
-    with ws.reading() as session:
-        query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
-    every, path = matches_of(ws, tag), matches_file(ws, tag)
-    if not every:
-        raise MissingInput(f"{path}: no such file", hint="`annot run list` shows which systems compare sentences")
-    if (query_id, doc_id) not in every:
-        raise InputError(
-            f"{path}: no matches for {query_id} and {doc_id}", hint="`annot pool show QUERY` lists the documents"
-        )
-    papers = find_papers(ws.corpus, (query.paper_id, doc_id))
-    ours, theirs = papers[query.paper_id].sentences, papers[doc_id].sentences
-    return tuple(
-        MatchedSentences(i, ours[i], j, theirs[j], weight, similarity)
-        for i, j, weight, similarity in every[query_id, doc_id]
     )
 
 

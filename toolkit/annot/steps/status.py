@@ -28,12 +28,16 @@ class Progress:
 
 
 PROGRESS = Columns[Progress](
-    [Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""))],
+    [
+        Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""), ""),
+        Column("", lambda one: one.assessor, "assessor"),
+    ],
     [
         Column("assigned", lambda one: one.assigned),
         Column("judged", lambda one: one.judged),
-        Column("done", lambda one: share_done(one.judged, one.assigned)),
-        Column("progress", lambda one: bar(one.judged, one.assigned)),
+        Column("done", lambda one: share_done(one.judged, one.assigned), ""),
+        Column("progress", lambda one: bar(one.judged, one.assigned), ""),
+        Column("", lambda one: one.left, "left"),
     ],
 )
 
@@ -97,15 +101,15 @@ class QuerySettled:
 
 
 ADJUDICATION = Columns[QuerySettled](
-    [Column("query", lambda one: one.query_id)],
+    [Column("query", lambda one: one.query_id, "query_id")],
     [
         Column("pairs", lambda one: one.pairs),
         Column("incomplete", lambda one: one.incomplete),
-        Column("returned, unanswered", lambda one: one.waiting),
+        Column("returned, unanswered", lambda one: one.waiting, "waiting"),
         Column("agreed", lambda one: one.agreed),
         Column("disputed", lambda one: one.disputed),
         Column("settled", lambda one: one.settled),
-        Column("cannot be judged", lambda one: one.unjudgeable),
+        Column("cannot be judged", lambda one: one.unjudgeable, "unjudgeable"),
         Column("open", lambda one: one.open),
     ],
 )

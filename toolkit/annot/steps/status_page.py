@@ -13,7 +13,6 @@ from pathlib import Path
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
-from annot.store import judgements
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -68,9 +67,8 @@ class StatusPage:
         now = self._clock().astimezone(self._zone)
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
-            changed_at = {one.record: one.changed_at for one in judgements.read_sourced(session, payload=False)}
         look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
-        days = by_day(snapshot, changed_at, now=now, zone=self._zone)
+        days = by_day(snapshot, now=now, zone=self._zone)
         papers = papers_with_complete_pairs(snapshot)
         text = page(
             snapshot,

@@ -30,8 +30,6 @@ class PlannedSubstudy:
     assessor: str
     pairs: int
     by_facet: dict[str, int]
-    by_type: dict[str, int]
-    """Queries of each type of paper."""
     by_grade: dict[int, int]
     """Pairs by the final grade they had when they were drawn."""
     seed: int
@@ -64,7 +62,6 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     facts: dict[str, Any] = {
         **wishes,
         "by_facet": drawn.by_facet,
-        "by_type": drawn.by_type,
         "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
         "pairs": len(drawn.pairs),
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
@@ -92,7 +89,7 @@ def report(ws: Workspace) -> SubstudyReport:
 
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
-    names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")
+    names = ("assessor", "pairs", "by_facet", "seed", "sha256")
     return PlannedSubstudy(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
 
 

@@ -113,8 +113,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         lines = [*read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
     made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
-    with ws.store() as store:
-        material_of(ws, store, {one.pair for one in made})
+    material_of(ws, {one.pair for one in made})
     if made != standing and not dry_run:
         with ws.writing() as session:
             trials.replace_gold(session, made)

@@ -12,7 +12,7 @@ from sqlalchemy import true
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Assignment
+from annot.base.records import Assessor, Assignment, grouped
 from annot.store.judging_models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
@@ -38,10 +38,8 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     people = list(assessors)
     check_distinct((person.assessor for person in people), what="assessors")
     before = {person.assessor: person for person in read_assessors(session)}
-    owners: dict[str, list[str]] = {}
-    for person in (before | {person.assessor: person for person in people}).values():
-        if person.account is not None:
-            owners.setdefault(person.account, []).append(person.assessor)
+    everyone = (before | {person.assessor: person for person in people}).values()
+    owners = grouped((person.account, person.assessor) for person in everyone if person.account is not None)
     shared = [names for names in owners.values() if len(names) > 1]
     if shared:
         raise InputError(

@@ -11,7 +11,7 @@ from sqlalchemy import Select, Table, select, true
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
-from annot.base.records import Addition, Draw, Pool, PoolEntry
+from annot.base.records import Addition, Draw, Pool, PoolEntry, grouped
 from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE, TASK_TABLE
 from annot.store.models import (
     DRAW_TABLE,
@@ -94,21 +94,19 @@ def remove_pool(session: Session, paper_id: str) -> None:
 
 def read_pools(session: Session, paper_id: str | None = None) -> dict[str, Pool]:
     """The pools by `paper_id`, of one paper or of all, in the order of the ids."""
-    draws: defaultdict[tuple[str, str], list[Draw]] = defaultdict(list)
-    for paper, doc_id, *draw in _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), paper_id):
-        draws[paper, doc_id].append(Draw(*draw))
+    rows = _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), paper_id)
+    draws = grouped(((paper, doc_id), Draw(*draw)) for paper, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
     for paper, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], paper_id):
         drawn, *also = draws[paper, doc_id]
         entries[paper].append(PoolEntry(doc_id, drawn, tuple(also)))
-    additions: defaultdict[str, list[Addition]] = defaultdict(list)
-    for paper, *added in _rows(session, POOL_ADDITION_TABLE, field_names(Addition), paper_id):
-        additions[paper].append(Addition(*added))
+    rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), paper_id)
+    additions = grouped((paper, Addition(*added)) for paper, *added in rows)
     facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
     found: dict[str, Pool] = {}
     for paper, *row in sorted(_rows(session, POOL_TABLE, facts, paper_id), key=itemgetter(0)):
         own = dict(zip(facts, row, strict=True))
-        found[paper] = Pool(paper_id=paper, entries=(*entries[paper],), additions=(*additions[paper],), **own)
+        found[paper] = Pool(paper_id=paper, entries=(*entries[paper],), additions=(*additions.get(paper, ()),), **own)
     return found
 
 
@@ -127,9 +125,8 @@ def read_rankings_sha256(session: Session) -> dict[str, str]:
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
     """The documents to judge of each query, in the order drawn; a query whose paper has no pool is left out."""
-    documents: dict[str, list[str]] = {}
-    for query_id, _paper_id, doc_id in session.connection().execute(_pooled_pairs()):
-        documents.setdefault(query_id, []).append(doc_id)
+    found = session.connection().execute(_pooled_pairs())
+    documents = grouped((query_id, doc_id) for query_id, _paper_id, doc_id in found)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 

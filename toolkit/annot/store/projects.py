@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Asked
+from annot.base.records import Asked, grouped
 from annot.store.judging_models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
@@ -109,9 +109,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     Raises InputError when two would have one task.
     """
     before = read_tasks(session, project)
-    sharing: dict[int, list[Asked]] = {}
-    for asked, remote_id in (before | dict(tasks)).items():
-        sharing.setdefault(remote_id, []).append(asked)
+    sharing = grouped((remote_id, asked) for asked, remote_id in (before | dict(tasks)).items())
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
@@ -167,11 +165,9 @@ def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[t
 def read_sent(session: Session) -> dict[str, set[Asked]]:
     """By assessor, what they were sent to judge, on whatever server; without hidden gold."""
     hidden = read_hidden(session)
-    found: dict[str, set[Asked]] = {}
-    for name, asked in read_asked(session, round="judge"):
-        if asked.pair not in hidden.get(name, ()):
-            found.setdefault(name, set()).add(asked)
-    return found
+    sent = read_asked(session, round="judge")
+    found = grouped((name, asked) for name, asked in sent if asked.pair not in hidden.get(name, ()))
+    return {name: set(own) for name, own in found.items()}
 
 
 def was_sent(session: Session) -> bool:

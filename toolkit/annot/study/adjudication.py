@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Adjudication, Decision, Judgement, OfPair
+from annot.base.records import Adjudication, Decision, Judgement, OfPair, grouped, nested
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -60,10 +60,7 @@ def settle(
     plan is what was imported. accepted: pairs that may have fewer, but at least one. contested: pairs that are in
     dispute although their grades are equal, by the lead's word.
     """
-    by_pair: dict[Pair, dict[str, Judgement]] = {}
-    for one in judgements:
-        if one.counts:
-            by_pair.setdefault(one.pair, {})[one.assessor] = one
+    by_pair = nested((one.pair, one.assessor, one) for one in judgements if one.counts)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
     incomplete: list[Pair] = []
@@ -104,10 +101,7 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
 
     asked: how many adjudicators must say that they cannot judge a pair before it is given up.
     """
-    said: dict[Pair, dict[str, Adjudication]] = {}
-    for ruling in adjudications:
-        if ruling.counts:
-            said.setdefault(ruling.pair, {})[ruling.adjudicator] = ruling
+    said = nested((ruling.pair, ruling.adjudicator, ruling) for ruling in adjudications if ruling.counts)
     graded: dict[Pair, Adjudication] = {}
     unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}
     passed_on: dict[Pair, tuple[Adjudication, ...]] = {}
@@ -138,10 +132,7 @@ def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Itera
     judgements: those that the final grades are made of; the ones that do not count are left out. As everywhere, only a
     pair with two grades or more can be overruled.
     """
-    grades: dict[Pair, list[int]] = {}
-    for one in judgements:
-        if one.counts and one.grade is not None:
-            grades.setdefault(one.pair, []).append(one.grade)
+    grades = grouped((one.pair, one.grade) for one in judgements if one.counts and one.grade is not None)
     wanting = [
         settled
         for pair, settled in adjudications.items()
@@ -193,10 +184,7 @@ def assign_adjudicators(
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
     given = dict(current)
     load: Counter[str] = Counter(given.values())
-    queries_of: dict[str, list[Dispute]] = {}
-    for one in queue(disputes):
-        if one.pair not in given:
-            queries_of.setdefault(one.query_id, []).append(one)
+    queries_of = grouped((one.query_id, one) for one in queue(disputes) if one.pair not in given)
     from annot.base.stats.seeding import generator
 
     stuck: list[str] = []

@@ -134,7 +134,7 @@ def bring_up(ws: Workspace) -> Path | None:
 def recorded(ws: Workspace) -> dict[str, str]:
     """A hash of each part of what is on record; nothing without a database."""
     try:
-        with open_store(ws.database_url, create=False) as store, store.read() as session:
+        with ws.reading() as session:
             return read_states(session)
     except MissingInput:
         return {}

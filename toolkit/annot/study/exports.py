@@ -108,8 +108,8 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
-    answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
-    asked = {one.pair: one.assessor for one in outcome.returned if (one.asked, one.assessor) not in answered}
+    answered = outcome.answered
+    asked = {one.pair: one.assessor for one in outcome.returned if (one.assessor, one.asked) not in answered}
     faults += [
         f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot return "
         f"{' '.join(pair)} --to {asked[pair]} --undo` takes it back"

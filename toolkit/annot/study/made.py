@@ -11,7 +11,6 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import AnnotError
-from annot.store.database import open_store
 from annot.store.hashes import read_states, state
 from annot.store.projects import Project
 from annot.study.workspace import Workspace, sha256_of, write_file
@@ -48,7 +47,7 @@ Made = dict[str, dict[str, Any]]
 def states_of(ws: Workspace, session: Session | None = None) -> States:
     """The study as it is now; what is made from here on is noted with it, so that a later change makes it old."""
     if session is None:
-        with open_store(ws.database_url, create=False) as store, store.read() as own:
+        with ws.reading() as own:
             return states_of(ws, own)
     settings = ws.settings
     measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")

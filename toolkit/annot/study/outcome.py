@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.names import counted
-from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
+from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_sourced
 from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
@@ -66,6 +65,16 @@ class Outcome:
     def everything(self) -> tuple[Judgement, ...]:
         """All answers that are chosen, by pair, assessor and occasion."""
         return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
+
+    @property
+    def answered(self) -> set[tuple[str, Asked]]:
+        """(assessor, what was asked) of every answer that counts, planned or not."""
+        return {(one.assessor, one.asked) for one in self.everything if one.counts}
+
+    @property
+    def people(self) -> set[str]:
+        """Everyone who has an answer on record."""
+        return {one.assessor for one in self.everything} | {one.adjudicator for one in self.adjudications.values()}
 
     @property
     def qrels(self) -> tuple[Qrel, ...]:
@@ -173,9 +182,7 @@ def _since_returned(
     settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
     """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
-    times: dict[Pair, list[datetime]] = {}
-    for one in returned:
-        times.setdefault(one.pair, []).append(datetime.fromisoformat(one.returned_at))
+    times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
     for ruling in settled:
@@ -203,10 +210,7 @@ def _current(
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
     """The assessors of each planned pair. A repeat alone makes nobody one: the pair itself was handed on."""
-    found: dict[Pair, set[str]] = {}
-    for assignment in plan:
-        if assignment.occasion == 1:
-            found.setdefault(assignment.pair, set()).add(assignment.assessor)
+    found = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 
@@ -244,11 +248,11 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.current)
     }
-    given: defaultdict[tuple[str, str, str], list[Sourced[Any]]] = defaultdict(list)
-    for answer in JUDGEMENTS.answers(session):
-        record = answer.record
-        if answer.ruling != RESTORED and record.occasion == 1 and record.pair in decided:
-            given[(*record.pair, record.assessor)].append(answer)
+    given = grouped(
+        ((*answer.record.pair, answer.record.assessor), answer)
+        for answer in JUDGEMENTS.answers(session)
+        if answer.ruling != RESTORED and answer.record.occasion == 1 and answer.record.pair in decided
+    )
     found = []
     for (query_id, doc_id, assessor), answers in sorted(given.items()):
         at = decided[query_id, doc_id]

@@ -12,7 +12,6 @@ from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Sou
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
-from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.people import Notice, Plan, read_notices
@@ -95,13 +94,13 @@ class ReleaseRecords:
 
 def read_snapshot(ws: Workspace) -> Snapshot:
     """Read it all."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         return snapshot_of(session, ws)
 
 
 def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
     """The same, and what else a release needs, in the same transaction. Raises MissingInput without any judgement."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
+    with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
         recorded: tuple[Sourced[Any], ...] = (*judgements.read_sourced(session), *adjudications.read_sourced(session))

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,8 @@ class Workspace:
     studio_token: str | None = field(default=None, repr=False)
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
+    held: Store | None = field(default=None, repr=False, compare=False)
+    """The working state while it is held open."""
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
@@ -112,11 +114,19 @@ class Workspace:
             self.check_door(address, f"{SETTINGS_FILE}, [store] database")
         return address if "://" in named else f"sqlite:///{address}"
 
-    def store(self) -> Store:
-        """The working state, open: close it, or use it in a `with`. Raises MissingInput where there is none."""
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The working state, open. Raises MissingInput where there is none."""
         from annot.store.database import open_store
 
-        return open_store(self.database_url, create=False)
+        with nullcontext(self.held) if self.held else open_store(self.database_url, create=False) as store:
+            yield store
+
+    @contextmanager
+    def opened(self) -> Iterator[Workspace]:
+        """The same study with its working state held open, for work that reads and changes it again and again."""
+        with self.store() as store:
+            yield replace(self, held=store)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

@@ -58,12 +58,6 @@ def clusters_of(queries: npt.ArrayLike, papers: npt.ArrayLike | None) -> Cluster
     return found
 
 
-def clusters_of_queries(papers: Sequence[str] | None, n: int) -> Clusters:
-    """The units of chance of n queries, each there once, in their order. papers: the paper of each, or None."""
-    queries = np.arange(n)
-    return clusters_of(queries, papers)
-
-
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, papers: npt.ArrayLike | None = None) -> Share:
     """The share of observations that are hits. hits: shape (n,), true or false. queries, papers: of each."""
     clusters = clusters_of(queries, papers)
@@ -78,7 +72,7 @@ def share_of_counts(
     hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     there = sizes > 0
     known = None if papers is None else [paper for paper, some in zip(papers, there, strict=True) if some]
-    clusters = clusters_of_queries(known, int(there.sum()))
+    clusters = clusters_of(np.flatnonzero(there), known)
     return _share(clusters.summed(hits[there]), clusters.summed(sizes[there]), level=level, unit=clusters.unit)
 
 
@@ -161,7 +155,7 @@ def mean_interval(
 
     papers: the paper of each query; whole papers are left out where several queries are of one.
     """
-    clusters = clusters_of_queries(papers, len(values))
+    clusters = clusters_of(range(len(values)), papers)
     sizes = np.bincount(clusters.of, minlength=clusters.n)
     others = (values.sum() - clusters.summed(values)) / np.maximum(1, len(values) - sizes)
     return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most, unit=clusters.unit)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.clustered import Clusters, clusters_of_queries, plural, the_same, too_few
+from annot.base.stats.clustered import Clusters, clusters_of, plural, the_same, too_few
 from annot.base.stats.values import Interval, Undefined
 
 NARROWEST = 0.1
@@ -39,8 +39,7 @@ def median_interval(values: Array, *, level: float, papers: Sequence[str] | None
     papers: the paper of each query; None takes the queries as independent. Where several are of one paper, the interval
     holds what the sign test over whole papers does not reject: `median_of_clusters`.
     """
-    clusters = clusters_of_queries(papers, len(values))
-    return median_of_clusters(values, clusters, level=level)
+    return median_of_clusters(values, clusters_of(range(len(values)), papers), level=level)
 
 
 def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> Interval | Undefined:

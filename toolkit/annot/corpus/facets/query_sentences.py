@@ -69,8 +69,7 @@ def offered_facets(labels: Sequence[str], *, facets: Facets) -> tuple[str, ...]:
 def check_facet(facet: str, *, facets: Facets) -> None:
     """Raise InputError with the near name when there is no facet of this name."""
     if facet not in facets:
-        hint = f"the facets of this study are {', '.join(facets)}"
-        raise InputError(f"unknown facet {facet!r}: {near(facet, facets)}", hint=hint)
+        raise InputError(f"unknown facet {facet!r}: {near(facet, facets)}")
 
 
 def _chosen(paper: Paper, numbers: Sequence[int]) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import AliasChoices, BaseModel, Field, model_validator
@@ -18,18 +18,12 @@ class LabelledAbstract(BaseModel):
 
     sentences: tuple[str, ...] = Field(min_length=1, validation_alias=AliasChoices("sentences", "abstract"))
     labels: tuple[str, ...]
-    confidences: tuple[float, ...] | None = Field(default=None, validation_alias="confs")
-    """How sure people were of each label, from 0 to 1, where the file says so."""
 
     @model_validator(mode="after")
     def _one_label_a_sentence(self) -> LabelledAbstract:
         if len(self.sentences) != len(self.labels):
             raise ValueError(
                 f"found {counted(len(self.labels), 'label')} for {counted(len(self.sentences), 'sentence')}"
-            )
-        if self.confidences is not None and len(self.confidences) != len(self.labels):
-            raise ValueError(
-                f"found {counted(len(self.confidences), 'confidence')} for {counted(len(self.labels), 'label')}"
             )
         return self
 
@@ -123,48 +117,6 @@ def score(
         per_label=per_label,
         confusion={label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, confusion, strict=True)},
     )
-
-
-CONFIDENCES = (0.0, 0.4, 0.6, 0.8)
-"""The least confidence of each row of the table by confidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidentScore:
-    """Accuracy on the labels that people were sure of; fractions from 0 to 1, None where there is no such label."""
-
-    least: float
-    """The least confidence; 0 takes every sentence."""
-    sentences: int
-    accuracy: float | None
-    of_facets: float | None
-    """Accuracy where labels of one facet are one label."""
-
-
-def by_confidence(
-    abstracts: Iterable[LabelledAbstract], predictions: Iterable[Sequence[str]], *, facets: Mapping[str, Sequence[str]]
-) -> tuple[ConfidentScore, ...]:
-    """Accuracy by the least confidence of the labels; `facets` are the labels of each facet.
-
-    A file without confidences is sure of every label.
-    """
-    import pandas as pd
-
-    merged = {label: facet for facet, labels in facets.items() for label in labels}
-    rows = [
-        (confidence, truth == found, merged.get(truth, truth) == merged.get(found, found))
-        for abstract, predicted in zip(abstracts, predictions, strict=True)
-        for truth, found, confidence in zip(
-            abstract.labels, predicted, abstract.confidences or [1.0] * len(abstract.labels), strict=True
-        )
-    ]
-    frame = pd.DataFrame(rows, columns=["confidence", "right", "facet"])
-    found = []
-    for least in CONFIDENCES:
-        sure = frame[frame.confidence >= least]
-        accuracy, of_facets = (float(sure[name].mean()) if len(sure) else None for name in ("right", "facet"))
-        found.append(ConfidentScore(least, len(sure), accuracy, of_facets))
-    return tuple(found)
 
 
 def _defined(figure: float) -> float | None:

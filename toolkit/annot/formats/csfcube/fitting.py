@@ -27,8 +27,6 @@ from annot.formats.csfcube.readable import RatedPair, ReadableFile
 from annot.formats.csfcube.written import Material, positions_of
 from annot.formats.trec import TrecRun
 
-_FEWEST_POOLS = 5
-
 Ratings = Mapping[str, tuple[RatedPair, ...]]
 """By query id: in the query list's order, else by facet and id; the pairs in the file's order, by document id where
 they come from a readable file."""
@@ -46,8 +44,6 @@ class CsfcubeFacts:
     """By id, in how many pools a candidate stood that has no rating and no text; it was left out."""
     self_candidates: tuple[str, ...]
     """Query papers that are candidates of their own pools."""
-    hubs: tuple[str, ...]
-    """Candidates of at least half of the pools (where there are five), never graded above 0."""
     pools_in_order: bool
     """Whether the order of drawing is known; the readable files do not tell it."""
     corrected_queries: tuple[str, ...]
@@ -113,8 +109,6 @@ def read_release(
     queries = _queries(read, ratings, papers, facet_labels, faults)
     faults.raise_if_any()
     rated = [(query_id, pair) for query_id, pairs in ratings.items() for pair in pairs]
-    in_pools = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
-    often = {doc_id for doc_id, count in in_pools.items() if 2 * count >= len(pools) >= _FEWEST_POOLS}
     return Release(
         facets=read.facets,
         facet_labels=facet_labels,
@@ -145,7 +139,6 @@ def read_release(
             self_candidates=tuple(
                 paper_id for paper_id, pool in pools.items() if paper_id in {entry.doc_id for entry in pool.entries}
             ),
-            hubs=tuple(sorted(often - {pair.doc_id for _, pair in rated if pair.grade > 0})),
             pools_in_order=read.pools is not None,
             corrected_queries=tuple(sorted(corrected)),
             differing_papers=tuple(sorted(differing)),

@@ -38,7 +38,6 @@ from annot.labelstudio.task_lint import is_prediction_of_ours
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects, trials
-from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, read_shown
 from annot.store.projects import Project, read_hidden
 from annot.store.revisions import Line
@@ -68,51 +67,46 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     looked = tasks = answers = 0
     findings: list[AuditFinding] = []
     fast: defaultdict[str, dict[tuple[str, str], str]] = defaultdict(dict)
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
-            total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
-        more = counting(advance, total=total)
+    with ws.reading() as session:
+        sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
+        total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
+    more = counting(advance, total=total)
 
-        def look(gateway: Gateway, names: Sequence[str]) -> None:
-            nonlocal looked, tasks, answers
-            server, version = gateway.identity(), gateway.version()
-            here = [project for project in sent if project.server == server]
-            if not here:
-                raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
-            if others := sorted({project.version for project in here} - {version}):
-                here_is = f"{names[0]}: their" if isolated(ws) else "the"
-                what = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
-                findings.append(AuditFinding("version", what, len(others), VERSION.do.format(push="annot push")))
-            accounts = accounts_at(store, here)
-            if isolated(ws):
-                findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
-            whose = whose_accounts(store, gateway, accounts)
-            for project in here:
-                audited = audited_project(
-                    ws, store, gateway, project, accounts=accounts[project.assessor], people=whose
-                )
-                looked += 1
-                if audited is None:
-                    what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
-                    if lost := lost_with(store, project):
-                        what += (
-                            f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
-                        )
-                    do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
-                    findings.append(AuditFinding("project gone", what, 1, do))
-                    continue
-                tasks += len(audited.tasks)
-                answers += sum(len(task.annotations) for task in audited.tasks)
-                findings.extend(of_project(audited, _settled(ws, store, project)))
-                fast[project.assessor] |= fast_answers(audited)
-                findings.extend(_of_guidelines(store, project, audited))
-                more(len(audited.planned))
+    def look(gateway: Gateway, names: Sequence[str]) -> None:
+        nonlocal looked, tasks, answers
+        server, version = gateway.identity(), gateway.version()
+        here = [project for project in sent if project.server == server]
+        if not here:
+            raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
+        if others := sorted({project.version for project in here} - {version}):
+            here_is = f"{names[0]}: their" if isolated(ws) else "the"
+            what = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
+            findings.append(AuditFinding("version", what, len(others), VERSION.do.format(push="annot push")))
+        accounts = accounts_at(ws, here)
+        if isolated(ws):
+            findings.extend(_of_own_server(ws, gateway, names[0], accounts[names[0]]))
+        whose = whose_accounts(ws, gateway, accounts)
+        for project in here:
+            audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
+            looked += 1
+            if audited is None:
+                what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
+                if lost := lost_with(ws, project):
+                    what += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
+                do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
+                findings.append(AuditFinding("project gone", what, 1, do))
+                continue
+            tasks += len(audited.tasks)
+            answers += sum(len(task.annotations) for task in audited.tasks)
+            findings.extend(of_project(audited, _settled(ws, project)))
+            fast[project.assessor] |= fast_answers(audited)
+            findings.extend(_of_guidelines(ws, project, audited))
+            more(len(audited.planned))
 
-        everyone = sorted({project.assessor for project in sent})
-        if not everyone and isolated(ws):
-            raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
-        away = on_servers(ws, store, everyone, look)
+    everyone = sorted({project.assessor for project in sent})
+    if not everyone and isolated(ws):
+        raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
+    away = on_servers(ws, everyone, look)
     findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
     kind = NOT_LOOKED_AT
     findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
@@ -122,9 +116,9 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
     return found
 
 
-def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
+def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
     """What a server of one person has that is another's."""
-    with store.read() as session:
+    with ws.reading() as session:
         known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
     there = gateway.user_ids()
     mine = {number for address, number in there.items() if known.get(address) == person}
@@ -132,15 +126,15 @@ def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequen
     yield from of_markers(person, gateway.projects_by_marker(""))
 
 
-def _of_guidelines(store: Store, project: Project, audited: Audited) -> Iterator[AuditFinding]:
+def _of_guidelines(ws: Workspace, project: Project, audited: Audited) -> Iterator[AuditFinding]:
     """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
     if project.round != "judge":
         return
-    with store.read() as session:
+    with ws.reading() as session:
         shown = read_shown(session, project.project)
         known = {sent.sha256 for versions in read_guidelines(session).values() for sent in versions}
     answered = {
-        line.record.asked: line.current.guidelines_sha256 for line in lines_of(store, project).values() if line.counts
+        line.record.asked: line.current.guidelines_sha256 for line in lines_of(ws, project).values() if line.counts
     }
     unknown = [asked for asked, sha256 in answered.items() if shown.by_query[asked.query_id] and sha256 not in known]
     waiting = {task.key for task in audited.tasks if not task.annotations}
@@ -159,11 +153,11 @@ def _of_guidelines(store: Store, project: Project, audited: Audited) -> Iterator
             yield AuditFinding(name, kind.of(audited.person, len(pairs)), len(pairs), kind.do, pairs)
 
 
-def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:
+def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
     """When each adjudicated pair was settled, where the server says so; hidden gold is settled before it is asked."""
     if project.round != "judge":
         return {}
-    with store.read() as session:
+    with ws.reading() as session:
         settled = outcome_of(session, ws.settings).adjudications
         hidden = read_hidden(session).get(project.assessor, ())
     return {
@@ -188,7 +182,7 @@ Lines = Mapping[tuple[Asked, str], Line[Any]]
 """What is on record, by what was asked and the annotation's id."""
 
 
-def accounts_at(store: Store, here: Sequence[Project]) -> dict[str, list[int]]:
+def accounts_at(ws: Workspace, here: Sequence[Project]) -> dict[str, list[int]]:
     """The accounts that are each person's on one server: the present one, and those they had when they answered.
 
     here: every project there. The rounds are taken together, since not each of them has answers that count.
@@ -196,7 +190,7 @@ def accounts_at(store: Store, here: Sequence[Project]) -> dict[str, list[int]]:
     present = {(project.assessor, project.account_id) for project in here}
     lines: defaultdict[str, dict[Any, Line[Any]]] = defaultdict(dict)
     for project in here:
-        lines[project.assessor] |= {(project.round, *key): line for key, line in _lines(store, project).items()}
+        lines[project.assessor] |= {(project.round, *key): line for key, line in _lines(ws, project).items()}
     found = {}
     for name in lines:
         others = {account for other, account in present if other != name}
@@ -205,24 +199,23 @@ def accounts_at(store: Store, here: Sequence[Project]) -> dict[str, list[int]]:
     return found
 
 
-def whose_accounts(store: Store, gateway: Gateway, accounts: Mapping[str, Sequence[int]]) -> dict[int, str]:
+def whose_accounts(ws: Workspace, gateway: Gateway, accounts: Mapping[str, Sequence[int]]) -> dict[int, str]:
     """Whose the accounts on a server are, in words: a person's pseudonym, or the lead's own. accounts: by person."""
-    with store.read() as session:
+    with ws.reading() as session:
         known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
     found = {number: known[address] for address, number in gateway.user_ids().items() if address in known}
     found |= {number: name for name, numbers in accounts.items() for number in numbers}
     return {gateway.whoami(): "the lead's account"} | found
 
 
-def lost_with(store: Store, project: Project) -> int:
+def lost_with(ws: Workspace, project: Project) -> int:
     """How many answers on record that count went with a project that is gone."""
-    lines = _lines(store, project)
+    lines = _lines(ws, project)
     return len({asked for (asked, _), line in lines.items() if line.counts and not line.kept})
 
 
 def audited_project(
     ws: Workspace,
-    store: Store,
     gateway: Gateway,
     project: Project,
     *,
@@ -234,12 +227,12 @@ def audited_project(
     there = gateway.project(project.remote_id)
     if there is None or (None not in (there.created, project.created) and there.created != project.created):
         return None
-    with store.read() as session:
+    with ws.reading() as session:
         own = own_tasks(session, project.round, project.assessor)
         known = {pair_key(*asked): asked for asked in projects.read_tasks(session, project.project)}
     counted: defaultdict[str, set[str]] = defaultdict(set)
     kept = set()
-    for (asked, annotation), line in _lines(store, project).items():
+    for (asked, annotation), line in _lines(ws, project).items():
         if line.counts:
             counted[pair_key(*asked)].add(annotation)
             if line.kept:
@@ -257,7 +250,7 @@ def audited_project(
         own=may_stand,
         planned=frozenset(known),
         changed={
-            *changed_tasks(ws, store, project, tasks, may_stand),
+            *changed_tasks(ws, project, tasks, may_stand),
             *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
         },
         graded=PARTS[project.round].graded,
@@ -279,11 +272,11 @@ def _filled_in(ws: Workspace, gateway: Gateway, remote_id: int) -> set[int]:
     return {one.task_id for one in found if often[one.task_id] > 1 or not is_prediction_of_ours(one, labels=labels)}
 
 
-def _lines(store: Store, project: Project) -> Lines:
+def _lines(ws: Workspace, project: Project) -> Lines:
     """What is on record of the answers in this project."""
-    found = dict(lines_of(store, project))
+    found = dict(lines_of(ws, project))
     source = "hidden-gold" if project.round == "judge" else project.round
-    with store.read() as session:
+    with ws.reading() as session:
         for line in trials.read_lines(session, source, project.assessor):
             if line.current.server == project.server:
                 found[line.record.asked, line.current.annotation] = line

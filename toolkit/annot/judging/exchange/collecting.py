@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
@@ -21,7 +19,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
-from annot.store.database import Store
 from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
@@ -59,8 +56,6 @@ class Collected(NamedTuple):
     edited: int
     """Answers that somebody else changed; the person's own answer stands."""
     notes: tuple[str, ...]
-    again: int = 0
-    """Answers that count on record and are gone, and whose person has given another one since."""
 
     @property
     def not_counting(self) -> int:
@@ -86,7 +81,6 @@ class Seen(NamedTuple):
 
 def collect(
     ws: Workspace,
-    store: Store,
     gateway: Gateway,
     round: Round,
     *,
@@ -101,7 +95,7 @@ def collect(
     keep: what is collected is recorded, and not only looked at.
     """
     server = gateway.identity()
-    with store.read() as session:
+    with ws.reading() as session:
         every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
@@ -118,7 +112,7 @@ def collect(
     more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
         # Before the server is asked: what another pull records meanwhile is not missed here.
-        lines = lines_of(store, project)
+        lines = lines_of(ws, project)
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
         # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
@@ -143,7 +137,7 @@ def collect(
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
         collected = _collected(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
-        yield with_set_back(store, collected)
+        yield collected
         if there is not None and there.opens_instructions and collected.found and keep:
             # From now on F5 leads straight on to the next open task.
             gateway.open_instructions(there.project_id, False)
@@ -167,7 +161,7 @@ def _seen(before: Seen | None, pulled: Sequence[PulledTask]) -> Seen:
     return Seen(before.tasks if before else len(pulled), since, late)
 
 
-def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
+def lines_of(ws: Workspace, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
     """What is on record of this person on this server, by what was asked and the annotation's id.
 
     Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
@@ -175,7 +169,7 @@ def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any
     if project.round not in ANSWERS:
         return {}
     revisions = ANSWERS[project.round]
-    with store.read() as session:
+    with ws.reading() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
     return {(line.record.asked, line.current.annotation): line for line in lines}
 
@@ -210,9 +204,9 @@ def _collected(
             task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
         found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
-    gone, lost, again, edited = _compare(found, lines, by_asked, why_all)
+    gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), again)
+    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
 
 
 def _compare(
@@ -220,15 +214,14 @@ def _compare(
     lines: Mapping[tuple[Asked, str], Line[Any]],
     by_asked: Mapping[Asked, PulledTask],
     why_all: str | None,
-) -> tuple[list[Missing], list[Missing], int, int]:
-    """The annotations on record that were not found, and the answers that are lost; how many of them were given again,
-    and how many others have edited."""
+) -> tuple[list[Missing], list[Missing], int]:
+    """The annotations on record that were not found, the answers that are lost, and how many others have edited."""
     readings = {(one.asked, one.annotation): one for one in found}
     later: dict[Asked, str] = {}
     for one in found:
         if not one.flags:
             later[one.asked] = one.changed_at or ""
-    gone, lost, again, edited = [], [], 0, 0
+    gone, lost, edited = [], [], 0
     for (asked, annotation), line in lines.items():
         reading = readings.get((asked, annotation))
         current = line.current
@@ -248,8 +241,7 @@ def _compare(
         answered_again = later.get(asked, "") > (line.current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
-        again += line.counts and answered_again and not line.why.startswith(GONE)
-    return gone, lost, again, edited
+    return gone, lost, edited
 
 
 def _known_as_gone(line: Line[Any]) -> bool:
@@ -279,40 +271,3 @@ def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone:
         yield f"{person}: {counted(gone, 'task')} missing from the server; {push} sends those without an answer again"
     if strangers > 0:
         yield f"{person}: ignored {counted(strangers, 'task')} from outside this study"
-
-
-def with_set_back(store: Store, collected: Collected) -> Collected:
-    """What was collected, and where answers were given again on a server that was set back, a note that says so.
-
-    What is gone went with the state of the server then, and was deleted by nobody.
-    """
-    if not (collected.again and _gave_numbers_again(store, collected.project, collected.found)):
-        return collected
-    gone = tuple(
-        missing._replace(why=FORGOTTEN) if missing.why == ANNOTATION_GONE else missing for missing in collected.gone
-    )
-    told = (
-        f"{collected.project.assessor}: the server was set back to an earlier state; "
-        f"{counted(collected.again, 'answer')} given again since. The later ones count, and both stay on record"
-    )
-    return collected._replace(gone=gone, notes=(*collected.notes, told))
-
-
-def _gave_numbers_again(store: Store, project: Project, found: Sequence[Reading]) -> bool:
-    """Whether a new annotation has a number no higher than one on record has that was made before it.
-
-    A server counts on for ever, whatever is deleted; only one that was set back counts some numbers twice.
-    """
-    with store.read() as session:
-        lines = ANSWERS[project.round].lines(session, server=project.server)
-    known = sorted(
-        (line.record.judged_at, int(line.current.annotation))
-        for line in lines
-        if line.record.judged_at is not None and line.current.annotation.isdecimal()
-    )
-    moments = [moment for moment, _ in known]
-    highest = list(accumulate((number for _, number in known), max))
-    new = {(one.created_at or "", int(one.annotation)) for one in found if one.annotation.isdecimal()}
-    return any(
-        number <= highest[before - 1] for moment, number in new - set(known) if (before := bisect_left(moments, moment))
-    )

@@ -6,13 +6,13 @@ how many and which, and what the lead can do; none accuses anyone of cheating.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.base.names import counted
-from annot.base.records import Asked
+from annot.base.records import Asked, grouped
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 
@@ -177,9 +177,7 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
         yield AuditFinding(
             "project set back", what, len(audited.set_back), SET_BACK.do, last=max(audited.set_back.values())
         )
-    copies: defaultdict[str | None, list[PulledTask]] = defaultdict(list)
-    for task in audited.tasks:
-        copies[task.key].append(task)
+    copies = grouped((task.key, task) for task in audited.tasks)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
     if strangers:
         yield AuditFinding("strange tasks", STRANGE_TASKS.of(audited.person, strangers), strangers, STRANGE_TASKS.do)

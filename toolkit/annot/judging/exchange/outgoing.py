@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError, LeakError
-from annot.base.records import MANUAL, Asked, Judgement, Paper, Query
+from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
@@ -21,7 +21,6 @@ from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
 from annot.store import people, pools, projects, trials
-from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
@@ -81,13 +80,10 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
     )
 
 
-def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) -> None:
+def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    by_part: defaultdict[RoundPart, list[Outgoing]] = defaultdict(list)
-    for outgoing in everything:
-        by_part[outgoing.part].append(outgoing)
-    for part, several in by_part.items():
-        with store.read() as session:
+    for part, several in grouped((outgoing.part, outgoing) for outgoing in everything).items():
+        with ws.reading() as session:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
@@ -98,12 +94,8 @@ def check_outgoing(ws: Workspace, store: Store, everything: Iterable[Outgoing]) 
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
             order = outgoing.whole or tuple(outgoing.tasks)
             new = [asked for asked in order if part.stored != "judge" or (outgoing.assessor, asked) not in sent]
-            groups = defaultdict(list)
-            for asked in new:
-                if asked.occasion == 1 and asked.pair in told:
-                    group, value = told[asked.pair]
-                    groups[group].append(value)
-            if follows(groups.values()):
+            values = grouped(told[asked.pair] for asked in new if asked.occasion == 1 and asked.pair in told)
+            if follows(values.values()):
                 raise LeakError(
                     f"the order of the tasks of {outgoing.assessor} reveals {what}; nothing was sent",
                     hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
@@ -173,10 +165,10 @@ class TaskMaterial:
     guidelines: Mapping[str, guidelines.Guidelines]
 
 
-def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> TaskMaterial:
+def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
     """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus,
     and InputError for labels that are not those of the study."""
-    with store.read() as session:
+    with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
         found = papers_of(ws, ids)

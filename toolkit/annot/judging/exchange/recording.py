@@ -19,7 +19,6 @@ from annot.judging.trial_answers import current_answers
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects, trials
-from annot.store.database import Store
 from annot.store.projects import Project
 from annot.store.revisions import R, Sourced
 from annot.study.workspace import Workspace
@@ -100,11 +99,11 @@ class RecordedProject(NamedTuple):
 
 
 def pull_round(
-    ws: Workspace, store: Store, round: Round, wishes: Wishes, *, advance: Advance, seen: dict[int, Seen] | None = None
+    ws: Workspace, round: Round, wishes: Wishes, *, advance: Advance, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Record each project of the round, server by server."""
     wanted = {part.stored for part in round.parts}
-    with store.read() as session:
+    with ws.reading() as session:
         sent = [project for project in projects.read_projects(session) if project.round in wanted]
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
     if not names and isolated(ws):
@@ -113,12 +112,12 @@ def pull_round(
     keep = not wishes.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(ws, store, gateway, round, advance=advance, seen=seen, keep=keep):
-            done = round.record(ws, store, collected, wishes)
+        for collected in collect(ws, gateway, round, advance=advance, seen=seen, keep=keep):
+            done = round.record(ws, collected, wishes)
             if PARTS[collected.project.round].graded:
                 recorded.append(done)
 
-    unreachable = on_servers(ws, store, names, record_each)
+    unreachable = on_servers(ws, names, record_each)
     notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
     lost = tuple(answer for one in recorded for answer in one.lost)
     return Pulled(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)
@@ -126,7 +125,7 @@ def pull_round(
 
 def record_counting(
     round: Round,
-    store: Store,
+    ws: Workspace,
     collected: Collected,
     wishes: Wishes,
     sourced: Callable[[Reading, Project], Sourced[Any]],
@@ -141,7 +140,7 @@ def record_counting(
     revisions: Any = ANSWERS[part.stored]
     person = collected.project.assessor
     recorded_at = moment_now()
-    with store.begin() as session:
+    with ws.writing() as session:
         read = revisions.record(
             session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
         )
@@ -163,14 +162,14 @@ def record_counting(
 
 
 def record_beside(
-    store: Store, collected: Collected, source_of: Callable[[Session], Callable[[Reading], str]] | None = None
+    ws: Workspace, collected: Collected, source_of: Callable[[Session], Callable[[Reading], str]] | None = None
 ) -> RecordedProject:
     """Append what one project of a round that never counts brought. What is gone stays on record, and counts there.
 
     source_of: under which source each answer is kept, where that is not the round.
     """
     part, person = PARTS[collected.project.round], collected.project.assessor
-    with store.begin() as session:
+    with ws.writing() as session:
         source = (lambda _: part.stored) if source_of is None else source_of(session)
         recorded = trials.record_answers(
             session,

@@ -16,7 +16,6 @@ from annot.labelstudio.controls import Screen
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
@@ -151,7 +150,7 @@ class Round(ABC):
     """Under which name a push is noted as made; empty where it is not."""
 
     @abstractmethod
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """What each of its people is to find in their project."""
 
     def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
@@ -163,10 +162,10 @@ class Round(ABC):
         return pushed
 
     @abstractmethod
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Read the answers of one project into records, and keep them."""
 
-    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> Afterwards:
         """Note down what follows from the answers."""
         return Afterwards()
 

@@ -20,7 +20,6 @@ from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.adjudications import note_opinions
-from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import StoredRound
@@ -65,7 +64,6 @@ class Pushed:
 
 def send_outgoing(
     ws: Workspace,
-    store: Store,
     outgoing: Sequence[Outgoing],
     *,
     dry_run: bool,
@@ -78,7 +76,7 @@ def send_outgoing(
     """
     part = outgoing[0].part
     if dry_run:
-        return Pushed(tuple(_promised(store, outgoing, part)))
+        return Pushed(tuple(_promised(ws, outgoing, part)))
     rows: list[SentProject] = []
     notes: list[str] = []
     waiting: list[str] = []
@@ -88,19 +86,19 @@ def send_outgoing(
     def send(gateway: Gateway, names: Sequence[str]) -> None:
         here = [one for one in outgoing if one.assessor in names]
         places.append(gateway.url)
-        accounts, faults = accounts_on(store, gateway, [one.assessor for one in here])
+        accounts, faults = accounts_on(ws, gateway, [one.assessor for one in here])
         waiting.extend(faults)
         if not accounts:
             return
-        with store.begin() as session:
+        with ws.writing() as session:
             record_guidelines(session, unrecorded)
         unrecorded.clear()
         mine = [one for one in here if one.assessor in accounts]
-        for row, told in _send(ws, store, gateway, mine, accounts, part=part, advance=advance):
+        for row, told in _send(ws, gateway, mine, accounts, part=part, advance=advance):
             rows.append(row)
             notes.extend(told)
 
-    unreachable = on_servers(ws, store, [one.assessor for one in outgoing], send)
+    unreachable = on_servers(ws, [one.assessor for one in outgoing], send)
     if waiting and not rows and not unreachable:
         raise FindingError(
             f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
@@ -109,9 +107,9 @@ def send_outgoing(
     return Pushed(tuple(rows), (*later, *notes, *unreachable_notes(unreachable)), unreachable)
 
 
-def _promised(store: Store, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:
+def _promised(ws: Workspace, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:
     """What a push would do by the records alone: no server is asked."""
-    with store.read() as session:
+    with ws.reading() as session:
         known = projects.read_projects(session, round=part.stored)
         noted = [(project, projects.read_tasks(session, project.project)) for project in known]
     for one in outgoing:
@@ -125,7 +123,6 @@ def _promised(store: Store, outgoing: Sequence[Outgoing], part: RoundPart) -> It
 
 def _send(
     ws: Workspace,
-    store: Store,
     gateway: Gateway,
     several: Sequence[Outgoing],
     accounts: Mapping[str, int],
@@ -137,14 +134,14 @@ def _send(
     server, version, stored = gateway.identity(), gateway.version(), part.stored
     # What asks about a paper is on record nowhere.
     of_pairs = stored != "labels"
-    with store.read() as session:
+    with ws.reading() as session:
         facets = {query.query_id: query.facet for query in read_queries(session)}
     asked_facets = {facets[asked.query_id] for one in several for asked in one.tasks} if of_pairs else set()
     guidelines = hashes(ws, asked_facets)
     more = counting(advance, total=sum(len(one.tasks) for one in several))
     for outgoing in several:
         person = outgoing.assessor
-        with store.begin() as session:
+        with ws.writing() as session:
             project = projects.open_project(
                 session,
                 round=stored,
@@ -158,7 +155,7 @@ def _send(
             own = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
-        brought = bring_project(store, gateway, spec_of(ws, outgoing), project, own)
+        brought = bring_project(ws, gateway, spec_of(ws, outgoing), project, own)
         remote_id = brought.project_id
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
@@ -167,7 +164,7 @@ def _send(
         delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=more)
         ids = {asked: task_id for asked in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         if of_pairs:
-            with store.begin() as session:
+            with ws.writing() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 note_shown(session, project.project, guidelines, since=since)
                 record_notices(session, _notices(outgoing, since))
@@ -205,9 +202,9 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
     return more
 
 
-def accounts_on(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     """The server's id of the account of each person who has one, and a word on each who has not."""
-    with store.read() as session:
+    with ws.reading() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
     found = {}

@@ -14,8 +14,8 @@ from annot.base.names import counted, moment_now
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, StudioProject
 from annot.store import projects
-from annot.store.database import Store
 from annot.store.projects import Project, StoredRound
+from annot.study.workspace import Workspace
 
 
 def marker_of(collection: str, round: StoredRound, assessor: str) -> str:
@@ -103,7 +103,7 @@ class BroughtProject(NamedTuple):
 
 
 def bring_project(
-    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]
+    ws: Workspace, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]
 ) -> BroughtProject:
     """The project as `spec` says, brought up to date or made; with the duplicates that it had, and what is set back."""
     found = locate(gateway, known, marker=spec.marker, own=own)
@@ -120,7 +120,7 @@ def bring_project(
         gateway.open_instructions(project_id, True)
     # What is as we want it was changed by a push that was killed before it could note that.
     changed = {name: value for name, value in by_hand.items() if now.settings.get(name) != value}
-    with store.begin() as session:
+    with ws.writing() as session:
         projects.set_remote_project(session, known.project, project_id, created=now.created)
         moment = moment_now()
         projects.note_shows(session, known.project, now.settings, changed=changed, now=moment)

@@ -23,7 +23,6 @@ from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys
 from annot.store import people, projects, trials
-from annot.store.database import Store, open_store
 from annot.store.projects import keep_secret, read_secret
 from annot.store.queries import read_queries
 from annot.study.doors import allow
@@ -184,7 +183,7 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
 
 
 def on_servers(
-    ws: Workspace, store: Store, names: Sequence[str], work: Callable[[Gateway, Sequence[str]], None]
+    ws: Workspace, names: Sequence[str], work: Callable[[Gateway, Sequence[str]], None]
 ) -> tuple[Unreachable, ...]:
     """Do `work` on the one server, for all these people; or in mode `server` on that of each, for this person.
 
@@ -196,14 +195,14 @@ def on_servers(
             work(gateway, names)
         return ()
     asked = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
-    with store.read() as session:
+    with ws.reading() as session:
         left = people.who_left(session)
     owners: dict[str, str] = {}
     unreachable = []
     for person in asked:
         try:
             with connect(ws, person=person) as gateway:
-                refuse_shared(store, gateway, person, owners)
+                refuse_shared(ws, gateway, person, owners)
                 work(gateway, [person])
         except (StudioError, MissingInput) as error:
             unreachable.append(
@@ -244,10 +243,10 @@ def open_accounts(
     return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
 
 
-def refuse_shared(store: Store, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
+def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
     """Raise StudioError where this is the server of somebody else, too. owners: who was met where, by server."""
     identity = gateway.identity()
-    with store.read() as session:
+    with ws.reading() as session:
         others = {project.assessor for project in projects.read_projects(session) if project.server == identity}
     others |= {owners.setdefault(identity, person)}
     if others - {person}:
@@ -268,16 +267,15 @@ def task_keys(ws: Workspace) -> TaskKeys:
 
     A copy lies in the folder of the study, for the day on which the database is made anew.
     """
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            secret = read_secret(session)
-            pairs = {assignment.pair for assignment in people.read_assignments(session)}
-            pairs |= trials.read_pairs(session)
-            pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
-            pairs |= {asked.pair for _, asked in projects.read_asked(session)}
-        if secret is None:
-            with store.begin() as session:
-                secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))
+    with ws.reading() as session:
+        secret = read_secret(session)
+        pairs = {assignment.pair for assignment in people.read_assignments(session)}
+        pairs |= trials.read_pairs(session)
+        pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
+        pairs |= {asked.pair for _, asked in projects.read_asked(session)}
+    if secret is None:
+        with ws.writing() as session:
+            secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))
     return TaskKeys(_all_secrets(ws, secret), sorted(pairs))
 
 

@@ -16,7 +16,6 @@ from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials
-from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
@@ -49,7 +48,7 @@ class OnRecord(NamedTuple):
 
 
 def changed_tasks(
-    ws: Workspace, store: Store, project: Project, tasks: Iterable[PulledTask], own: Mapping[str, Asked]
+    ws: Workspace, project: Project, tasks: Iterable[PulledTask], own: Mapping[str, Asked]
 ) -> tuple[str, ...]:
     """The keys of the tasks that show something that was never to be shown.
 
@@ -62,8 +61,8 @@ def changed_tasks(
     if project.round == "labels":
         return _changed_labels(ws, tasks, known)
     asked = list(dict.fromkeys(known.values()))
-    expected = tasks_of(ws, material_of(ws, store, {one.pair for one in asked}), asked)
-    with store.read() as session:
+    expected = tasks_of(ws, material_of(ws, {one.pair for one in asked}), asked)
+    with ws.reading() as session:
         why = {
             back.asked: back.why
             for back in read_returned(session)

@@ -12,7 +12,7 @@ from operator import attrgetter
 import numpy as np
 
 from annot.base.names import counted
-from annot.base.records import Asked, Assignment, Query
+from annot.base.records import Asked, Assignment, Query, grouped
 
 Pair = tuple[str, str]
 
@@ -68,10 +68,7 @@ def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Plan
 def _of_pairs(
     plan: Sequence[Assignment], documents: Mapping[str, Collection[str]], per_pair: int | None
 ) -> Iterator[str]:
-    members: dict[Pair, list[str]] = {}
-    for one in plan:
-        if one.occasion == 1:
-            members.setdefault(one.pair, []).append(one.assessor)
+    members = grouped((one.pair, one.assessor) for one in plan if one.occasion == 1)
     for pair, names in sorted(members.items()):
         if per_pair is not None and len(names) != per_pair:
             found = counted(len(names), "assessor")
@@ -81,9 +78,7 @@ def _of_pairs(
 
 
 def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
-    positions: dict[str, list[int]] = {}
-    for one in plan:
-        positions.setdefault(one.assessor, []).append(one.position)
+    positions = grouped((one.assessor, one.position) for one in plan)
     for name, found in sorted(positions.items()):
         wrong = next((at for at, place in enumerate(sorted(found), start=1) if at != place), None)
         if wrong is not None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Asked, Assignment, Query
+from annot.base.records import Asked, Assignment, Query, grouped
 from annot.base.stats.seeding import generator
 from annot.formats.json_lines import json_lines
 
@@ -170,10 +170,7 @@ def _groups(
 
 
 def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
-    members: dict[tuple[str, str], list[str]] = {}
-    for assignment in assignments:
-        if assignment.occasion == 1:
-            members.setdefault(assignment.pair, []).append(assignment.assessor)
+    members = grouped((one.pair, one.assessor) for one in assignments if one.occasion == 1)
     return {pair: tuple(names) for pair, names in members.items()}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from annot.base.records import Asked, Assignment
+from annot.base.records import Asked, Assignment, grouped
 from annot.judging.planning.drawing import FEWEST_BETWEEN
 
 Pair = tuple[str, str]
@@ -50,9 +50,7 @@ def hand_on(
     plan = tuple(plan)
     mine = sorted((one for one in plan if one.assessor == leaver), key=attrgetter("position"))
     open_pairs = [one.pair for one in mine if one.occasion == 1 and one.asked not in answered]
-    holders: dict[Pair, set[str]] = {}
-    for one in plan:
-        holders.setdefault(one.pair, set()).add(one.assessor)
+    holders = grouped((one.pair, one.assessor) for one in plan)
 
     def can_take(name: str, pairs: Iterable[Pair]) -> bool:
         return not any(name in holders[pair] or name in barred.get(pair, ()) for pair in pairs)
@@ -136,10 +134,7 @@ def renumbered(plan: Iterable[Assignment]) -> tuple[Assignment, ...]:
 def _groups(pairs: Sequence[Pair], *, together: bool) -> list[list[Pair]]:
     if not together:
         return [[pair] for pair in pairs]
-    by_query: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        by_query.setdefault(pair[0], []).append(pair)
-    return sorted(by_query.values(), key=len, reverse=True)
+    return sorted(grouped((pair[0], pair) for pair in pairs).values(), key=len, reverse=True)
 
 
 def _sequences(

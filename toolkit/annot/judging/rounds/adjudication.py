@@ -17,7 +17,6 @@ from annot.judging.exchange.sending import Pushed
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import adjudicate_task
 from annot.store import adjudications, people, projects
-from annot.store.database import Store
 from annot.store.projects import Project
 from annot.study.adjudication import (
     WIDE,
@@ -45,13 +44,13 @@ class AdjudicationRound(Round):
     hint = "send the disputes with `annot push adjudication`"
     noted_as = "push adjudication"
 
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """Every pair in dispute, in the order of its gap."""
-        with store.read() as session:
+        with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
-        outgoing = outgoing_of(ws, store)
+        outgoing = outgoing_of(ws)
         return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing))
 
     def after_sending(self, pushed: Pushed) -> Pushed:
@@ -63,29 +62,29 @@ class AdjudicationRound(Round):
         )
         return replace(pushed, notes=(*pushed.notes, *withdrawn))
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation a decision."""
-        with store.read() as session:
+        with ws.reading() as session:
             planned = assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
         sourced = partial(_sourced, ws, planned=planned)
-        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
+        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
 
-    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> Afterwards:
         """What the adjudicators left out, and how many disputes they have still to settle."""
-        with store.read() as session:
+        with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
             sent = {asked.pair for _, asked in projects.read_asked(session, round="adjudicate")}
         return Afterwards(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
 
 
-def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
+def outgoing_of(ws: Workspace) -> list[Outgoing]:
     """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
 
     Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
     ones are withdrawn. A pair that one could not judge, and that nobody else may settle, is in none.
     """
-    with store.read() as session:
+    with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         everyone = people.read_assessors(session)
         left = people.who_left(session)
@@ -111,7 +110,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     )
     disputes = tuple(one for one in disputes if one.pair in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
-    material = material_of(ws, store, {one.pair for one in disputes})
+    material = material_of(ws, {one.pair for one in disputes})
     form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):

@@ -24,7 +24,6 @@ from annot.judging.trials.draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
-from annot.store.database import Store
 from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
@@ -61,10 +60,10 @@ class JudgingRound(Round):
     hint = "send the tasks with `annot push`"
     noted_as = "push"
 
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """What is planned, for all who have not left; what was handed on is withdrawn first."""
-        outgoing = outgoing_of(ws, store)
-        with store.read() as session:
+        outgoing = outgoing_of(ws)
+        with ws.reading() as session:
             planned = {assignment.query_id for assignment in people.read_assignments(session)}
             facets = {query.facet for query in read_queries(session) if query.query_id in planned}
             notes = [*_not_passed(trials.read_trials(session), {one.assessor for one in outgoing})]
@@ -73,20 +72,20 @@ class JudgingRound(Round):
         if dry_run:
             return Prepared(outgoing, notes, new_guidelines=new)
         # Before anything is withdrawn, too.
-        check_outgoing(ws, store, outgoing)
+        check_outgoing(ws, outgoing)
         withdrawn: list[WithdrawnTasks] = []
 
         def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
-            done, told = withdraw_handed_on(store, gateway)
+            done, told = withdraw_handed_on(ws, gateway)
             withdrawn.extend(done)
             notes.extend(told)
 
         everyone = sorted({*sent_before, *(one.assessor for one in outgoing)})
-        unreachable = on_servers(ws, store, everyone, withdraw)
+        unreachable = on_servers(ws, everyone, withdraw)
         late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
-            notes += _given_back(ws, store, late)
-            outgoing = outgoing_of(ws, store)
+            notes += _given_back(ws, late)
+            outgoing = outgoing_of(ws)
         away = {one.assessor for one in unreachable}
         return Prepared(
             [one for one in outgoing if one.assessor not in away],
@@ -99,19 +98,19 @@ class JudgingRound(Round):
             ),
         )
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation a judgement; answers to hidden gold are kept where they do not count."""
         name = collected.project.assessor
-        with store.begin() as session:
+        with ws.writing() as session:
             returned = [one for one in read_returned(session) if one.assessor == name and one.withdrawn_at is None]
             assigned = len(people.read_assignments(session, name)) + len(returned)
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
-        return record_counting(self, store, collected, wishes, sourced, assigned=assigned)
+        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
 
-    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> Afterwards:
         """Write `exports/judgements.jsonl`, and note down how people did on hidden gold."""
-        with store.begin() as session:
+        with ws.writing() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
@@ -121,12 +120,12 @@ class JudgingRound(Round):
         return Afterwards([changed] if changed else [], left)
 
 
-def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
+def outgoing_of(ws: Workspace) -> list[Outgoing]:
     """What every assessor of the plan is to find in their project; those who left get nothing any more.
 
     Raises MissingInput when nothing is planned.
     """
-    with store.read() as session:
+    with ws.reading() as session:
         left = people.who_left(session)
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
@@ -138,7 +137,7 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
-    material = material_of(ws, store, pairs)
+    material = material_of(ws, pairs)
     form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for assessor in sorted({assignment.assessor for assignment in plan}):
@@ -158,8 +157,8 @@ def outgoing_of(ws: Workspace, store: Store) -> list[Outgoing]:
 
 def _open(session: Session, outcome: Outcome) -> int:
     """Planned judgements without an answer, and pairs that were returned and wait."""
-    answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
-    left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
+    answered = outcome.answered
+    left = sum((one.assessor, one.asked) not in answered for one in people.read_assignments(session))
     return left + len(outcome.waiting)
 
 
@@ -172,10 +171,10 @@ def _without_hidden_gold(session: Session, collected: Collected) -> Collected:
     return collected._replace(found=tuple(found for found in collected.found if found.asked.pair not in hidden))
 
 
-def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
+def _given_back(ws: Workspace, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
     """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
     notes = []
-    with store.begin() as session:
+    with ws.writing() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
         per_pair = (drawn and drawn.per_pair) or ws.settings.judging.per_pair
         bound = answered_of(session)
@@ -205,14 +204,14 @@ def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Se
     )
 
 
-def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
+def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
     """Delete, in every judging project on this server, the unanswered tasks that are not in its owner's plan any more.
 
     Returns what was done where there was something to do, and notes: a project of somebody who left that cannot be read
     any more stands in nobody's way.
     """
     server = gateway.identity()
-    with store.read() as session:
+    with ws.reading() as session:
         every = projects.read_projects(session, round="judge")
         here = [project for project in every if project.server == server and project.remote_id is not None]
         plan = people.read_assignments(session)
@@ -233,7 +232,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[WithdrawnT
         if not (tasks.keys() - own) and project.assessor not in left:
             continue
         try:
-            done = _withdraw(store, gateway, project, own, {*possible, *tasks})
+            done = _withdraw(ws, gateway, project, own, {*possible, *tasks})
             # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back.
             withdrawn.append(done._replace(answered=done.answered - gold))
         except StudioError as error:
@@ -256,7 +255,7 @@ def unpulled(gateway: Gateway, project: Project, tasks: dict[Asked, int], record
 
 
 def _withdraw(
-    store: Store, gateway: Gateway, project: Project, own: set[Asked], possible: set[Asked]
+    ws: Workspace, gateway: Gateway, project: Project, own: set[Asked], possible: set[Asked]
 ) -> WithdrawnTasks:
     assert project.remote_id is not None
     handed_on = {pair_key(*asked): asked for asked in possible if asked not in own}
@@ -264,7 +263,7 @@ def _withdraw(
     gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
     there = gateway.tasks_of(project.remote_id) if stale else ()
     answered = {task.key for task in there if task.key in handed_on}
-    with store.begin() as session:
+    with ws.writing() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for key, asked in handed_on.items() if key not in answered]
         projects.forget_tasks(session, project.project, gone)

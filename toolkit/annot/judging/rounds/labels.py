@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted
-from annot.base.records import Asked, Paper, Query, Source
+from annot.base.records import Asked, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
@@ -26,7 +26,6 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.store import people, projects
-from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import put_queries, read_queries
 from annot.study.workspace import Workspace
@@ -67,7 +66,7 @@ class LabelsRound(Round):
     wishes = frozenset({"assessor", "dry_run"})
     hint = "send them with `annot push labels --assessor NAME`"
 
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """Every query paper, spread over those named.
 
         Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
@@ -78,7 +77,7 @@ class LabelsRound(Round):
                 "found no --assessor, expected who corrects the labels",
                 hint="name the person: `annot push labels --assessor NAME`",
             )
-        on_record = _on_record(ws, store)
+        on_record = _on_record(ws)
         papers, everyone = on_record.papers, on_record.everyone
         for name in names:
             check_name(name, everyone, what="assessor")
@@ -99,13 +98,13 @@ class LabelsRound(Round):
                 for name in names
             ]
 
-        check_outgoing(ws, store, spread({}))
-        return Prepared(spread({} if dry_run else _given(ws, store, everyone, names, tasks)), checked=True)
+        check_outgoing(ws, spread({}))
+        return Prepared(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """The latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
-        on_record = _on_record(ws, store)
+        on_record = _on_record(ws)
         given = [one for one in collected.found if SKIPPED not in one.flags]
         own = [one for one in given if not any(flag.startswith(BY_ANOTHER) for flag in one.flags)]
         notes = [*collected.notes]
@@ -124,7 +123,7 @@ class LabelsRound(Round):
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not wishes.dry_run:
             taken = [one for one in corrections if one.paper.labels is not None]
-            with store.begin() as session:
+            with ws.writing() as session:
                 put_corrections(
                     session,
                     (
@@ -208,11 +207,9 @@ class _OnRecord(NamedTuple):
     everyone: list[str]
 
 
-def _on_record(ws: Workspace, store: Store) -> _OnRecord:
-    queries: dict[str, list[Query]] = {}
-    with store.read() as session:
-        for query in read_queries(session):
-            queries.setdefault(query.paper_id, []).append(query)
+def _on_record(ws: Workspace) -> _OnRecord:
+    with ws.reading() as session:
+        queries = grouped((query.paper_id, query) for query in read_queries(session))
         ids = sorted(queries)
         labels = labels_of(session, ids)
         made = {one.paper_id: one.corrected_at for one in read_labels(session, ids)}
@@ -230,20 +227,20 @@ def _on_record(ws: Workspace, store: Store) -> _OnRecord:
 
 
 def _given(
-    ws: Workspace, store: Store, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[Asked, Any]
+    ws: Workspace, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[Asked, Any]
 ) -> dict[Asked, str]:
     """Who has which papers already. Raises StudioError where a server cannot be asked: nobody knows then."""
     keys = {pair_key(*asked): asked for asked in tasks}
     given: dict[Asked, str] = {}
 
     def look(gateway: Gateway, here: Sequence[str]) -> None:
-        _, faults = accounts_on(store, gateway, [name for name in names if name in here])
+        _, faults = accounts_on(ws, gateway, [name for name in names if name in here])
         if faults:
             raise InputError(
                 f"{counted(len(faults), 'person', 'people')} without access to {gateway.url}", faults=faults
             )
         server = gateway.identity()
-        with store.read() as session:
+        with ws.reading() as session:
             known = [one for one in projects.read_projects(session, round="labels") if one.server == server]
         for project in known:
             marker = marker_of(ws.settings.collection.name, "labels", project.assessor)
@@ -254,7 +251,7 @@ def _given(
     # In mode `server` somebody without a server has none.
     with_server = people_with_servers(ws)
     asked = [name for name in everyone if name in names or name in with_server or not isolated(ws)]
-    unreachable = unreachable_finding(on_servers(ws, store, asked, look), "annot push labels")
+    unreachable = unreachable_finding(on_servers(ws, asked, look), "annot push labels")
     if unreachable is not None:
         raise StudioError(unreachable.message, faults=unreachable.faults, hint=unreachable.hint)
     return given

@@ -19,7 +19,6 @@ from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, 
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
 from annot.store import trials
-from annot.store.database import Store
 from annot.study.workspace import Workspace
 
 
@@ -31,7 +30,7 @@ class SubstudyRound(Round):
     wishes = frozenset({"view", "texts"})
     hint = "send the pairs with `annot push substudy --view abstract`"
 
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """All pairs, in one view.
 
         Raises InputError without a view, for the full texts while pairs are not judged on the abstracts, and for papers
@@ -44,12 +43,12 @@ class SubstudyRound(Round):
             )
         check_name(view, list(ROUNDS), what="view")
         part = PARTS[ROUNDS[view]]
-        with store.read() as session:
+        with ws.reading() as session:
             assessor = plan_of(session)["assessor"]
             sequence = [one.asked for one in trials.read_assignments(session, part.stored)]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
-        material = material_of(ws, store, {one.pair for one in sequence})
+        material = material_of(ws, {one.pair for one in sequence})
         tasks = tasks_of(ws, material, sequence)
         if view == "full":
             path = wishes.texts or ws.substudy / "full-texts.tsv"
@@ -61,13 +60,13 @@ class SubstudyRound(Round):
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""
-        return record_beside(store, collected)
+        return record_beside(ws, collected)
 
-    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> Afterwards:
         """Note down what the answers show."""
-        with store.begin() as session:
+        with ws.writing() as session:
             if any(one.counts for stored in ROUNDS.values() for one in current_answers(session, stored)):
                 trials.put_trial(session, ON_RECORD, on_record(substudy_of(ws, session)))
         return Afterwards()

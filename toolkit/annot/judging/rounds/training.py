@@ -29,7 +29,6 @@ from annot.judging.trials.draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import feedback_task
 from annot.store import people, trials
-from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study.workspace import Workspace
@@ -45,14 +44,14 @@ class TrainingRound(Round):
     wishes = frozenset({"assessor"})
     hint = "send the first batch with `annot push training`"
 
-    def prepare(self, ws: Workspace, store: Store, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """Those named, or all who assess.
 
         A gold pair that the plan gives to an assessor is not sent to them: the gold grade would be known before the
         pair is judged.
         """
         notes: list[str] = []
-        with store.read() as session:
+        with ws.reading() as session:
             golden = {one.pair: one for one in trials.read_gold(session)}
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = [person for person in people.read_assessors(session) if person.left_on is None]
@@ -77,12 +76,12 @@ class TrainingRound(Round):
             if sequence:
                 sequences[name] = sequence
         if not dry_run:
-            with store.begin() as session:
+            with ws.writing() as session:
                 rows = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
                 trials.replace_assignments(session, TRAIN, rows)
         present = {person.assessor for person in everyone}
         still_here = {name: sequence for name, sequence in sequences.items() if name in present}
-        return Prepared(_outgoing(ws, store, still_here, golden, facet_of, answers), notes)
+        return Prepared(_outgoing(ws, still_here, golden, facet_of, answers), notes)
 
     def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
         """Which gold grades can be seen: from now on an answer that changes has come too late."""
@@ -91,16 +90,16 @@ class TrainingRound(Round):
                 shown = sorted(asked.pair for asked in one.tasks)
                 trials.put_trial(session, f"{FEEDBACK}/{one.assessor}", {"pairs": shown})
 
-    def record(self, ws: Workspace, store: Store, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer, kept apart where it came too late."""
         if collected.project.round == FEEDBACK:
-            return record_beside(store, collected)
-        return record_beside(store, collected, partial(_in_time, collected.project.assessor))
+            return record_beside(ws, collected)
+        return record_beside(ws, collected, partial(_in_time, collected.project.assessor))
 
-    def after_pull(self, ws: Workspace, store: Store) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> Afterwards:
         """Note down who has passed."""
         notes = []
-        with store.begin() as session:
+        with ws.writing() as session:
             for trained in training_of(ws, session):
                 trials.put_trial(session, f"{TRAIN}/{trained.assessor}", on_record(trained))
                 if trained.changed_too_late:
@@ -113,14 +112,13 @@ class TrainingRound(Round):
 
 def _outgoing(
     ws: Workspace,
-    store: Store,
     sequences: Mapping[str, Sequence[Pair]],
     golden: Mapping[Pair, Gold],
     facet_of: Mapping[str, str],
     answers: Mapping[str, Mapping[Pair, Judgement]],
 ) -> list[Outgoing]:
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
-    material = material_of(ws, store, set(golden))
+    material = material_of(ws, set(golden))
     forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
     judging: list[Outgoing] = []
     again: list[Outgoing] = []

@@ -1,7 +1,7 @@
 """Which pairs are judged beside the collection, and in which order: training on gold, hidden gold, and the sub-study.
 
-The sub-study is that of Mysore et al. 2021 (CSFCube), appendix B: three queries of each facet, of all types of papers,
-and five candidates of each, at random from all grades: 45 pairs.
+The sub-study is that of Mysore et al. 2021 (CSFCube), appendix B: three queries of each facet, and five candidates of
+each, at random from all grades: 45 pairs. Theirs were of all types of papers; here the queries are drawn at random.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeVar
 
-import numpy as np
 from numpy.random import Generator
 
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assignment, Decision, Query
+from annot.base.records import Asked, Assignment, Decision, Query, grouped
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Undefined
 from annot.formats.json_lines import json_lines
@@ -37,9 +36,7 @@ def shuffled(items: Sequence[T], rng: Generator) -> list[T]:
 
 def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, ...]:
     """The pairs with those of a query together; queries and candidates are in an order that seed and `key` draw."""
-    by_query: dict[str, list[Pair]] = {}
-    for pair in sorted(pairs):
-        by_query.setdefault(pair[0], []).append(pair)
+    by_query = grouped((pair[0], pair) for pair in sorted(pairs))
     queries = shuffled(list(by_query), generator(seed, "sequence", *key))
     return tuple(pair for name in queries for pair in shuffled(by_query[name], generator(seed, "sequence", *key, name)))
 
@@ -144,10 +141,8 @@ def draw_hidden(
     Pairs of their own queries come first, where they are noticed least; then blocks of other queries. In each query the
     grades come in turn.
     """
-    free: dict[str, list[Decision]] = {}
-    for one in sorted(decisions, key=lambda one: one.pair):
-        if one.pair not in taken:
-            free.setdefault(one.query_id, []).append(one)
+    ordered = sorted(decisions, key=lambda one: one.pair)
+    free = grouped((one.query_id, one) for one in ordered if one.pair not in taken)
     rng = generator(seed, "hidden-gold", assessor)
     order = shuffled(sorted(free), rng)
     drawn: list[Pair] = []
@@ -168,10 +163,8 @@ def with_hidden(
     if not hidden:
         return list(sequence)
     blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
-    by_query: dict[str, list[Asked]] = {}
-    for pair in query_by_query(hidden, "hidden-gold", assessor, seed=seed):
-        by_query.setdefault(pair[0], []).append(Asked(*pair))
-    for query_id, extra in by_query.items():
+    mixed = query_by_query(hidden, "hidden-gold", assessor, seed=seed)
+    for query_id, extra in grouped((pair[0], Asked(*pair)) for pair in mixed).items():
         rng = generator(seed, "hidden-gold-place", assessor, query_id)
         home = next((block for block in blocks if block[0].query_id == query_id), None)
         if home is None:
@@ -191,8 +184,6 @@ class DrawnSubstudy:
     """By query and document."""
     by_facet: dict[str, int]
     """Queries drawn of each facet."""
-    by_type: dict[str, int]
-    """Queries drawn of each type of paper that the settled queries have; 0 where none could be."""
     by_grade: dict[int, int]
     """Pairs by their final grade."""
 
@@ -202,9 +193,9 @@ def draw_substudy(
 ) -> DrawnSubstudy:
     """Draw `per_facet` queries of each facet and `per_query` candidates of each query.
 
-    final: the final grade of each settled pair. Only queries with enough settled candidates are drawn; as many types of
-    papers as can be are among them, and of two queries of one paper one where others are left. The candidates are
-    drawn from the grades in turn, at random within each: so all grades of a query are among them as far as they go.
+    final: the final grade of each settled pair. Only queries with enough settled candidates are drawn, and of two
+    queries of one paper one where others are left. The candidates are drawn from the grades in turn, at random within
+    each: so all grades of a query are among them as far as they go.
     Raises InputError where a facet has too few such queries.
     """
     candidates: dict[str, dict[int, list[str]]] = {}
@@ -232,12 +223,9 @@ def draw_substudy(
     pairs = tuple(
         sorted((query.query_id, doc_id) for query in chosen for doc_id in _some(candidates, query, per_query, seed))
     )
-    types = sorted({query.paper_type for query in settled if query.paper_type})
-    drawn_types = Counter(query.paper_type for query in chosen)
     return DrawnSubstudy(
         pairs=pairs,
         by_facet={facet: sum(query.facet == facet for query in chosen) for facet in by_facet},
-        by_type={kind: drawn_types[kind] for kind in types},
         by_grade=dict(sorted(Counter(final[pair] for pair in pairs).items())),
     )
 
@@ -252,31 +240,16 @@ def plan_lines(asked: Mapping[str, Sequence[Pair]]) -> str:
 
 
 def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int) -> list[Query]:
-    """First one query for each type that can have one, then others at random, of papers not chosen yet if there are."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
+    """Queries of each facet at random, of papers not chosen yet if there are."""
     rng = generator(seed, "substudy-queries")
-    facets = shuffled(list(by_facet), rng)
-    types = shuffled(sorted({query.paper_type for own in by_facet.values() for query in own if query.paper_type}), rng)
-    chosen: dict[str, list[Query]] = {facet: [] for facet in by_facet}
-
-    def take(facet: str, wanted: Sequence[Query]) -> None:
-        papers = {query.paper_id for own in chosen.values() for query in own}
-        order = shuffled([query for query in wanted if query not in chosen[facet]], rng)
-        chosen[facet].append(min(order, key=lambda query: query.paper_id in papers))
-
-    if types:
-        places = [facet for facet in facets for _ in range(per_facet)]
-        fits = [[any(query.paper_type == kind for query in by_facet[facet]) for facet in places] for kind in types]
-        matched = maximum_bipartite_matching(csr_array(np.array(fits, dtype=np.int8)), perm_type="column")
-        for kind, place in zip(types, matched, strict=True):
-            if place >= 0:
-                take(places[place], [query for query in by_facet[places[place]] if query.paper_type == kind])
-    for facet in facets:
-        while len(chosen[facet]) < per_facet:
-            take(facet, by_facet[facet])
-    return [query for facet in by_facet for query in chosen[facet]]
+    chosen: list[Query] = []
+    for own in by_facet.values():
+        left = shuffled(own, rng)
+        for _ in range(per_facet):
+            papers = {query.paper_id for query in chosen}
+            chosen.append(min(left, key=lambda query: query.paper_id in papers))
+            left.remove(chosen[-1])
+    return chosen
 
 
 def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count: int, seed: int) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.clustered import Clusters, clusters_of_queries, jackknife_interval
+from annot.base.stats.clustered import Clusters, clusters_of, jackknife_interval
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
 from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, tables_between
@@ -107,9 +107,8 @@ def pooled_between(
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(one) for one in met])
-    return PooledCounts(
-        together, PooledTables(clusters_of_queries(papers, len(met)), query, two, np.concatenate(tables))
-    )
+    clusters = clusters_of(range(len(met)), papers)
+    return PooledCounts(together, PooledTables(clusters, query, two, np.concatenate(tables)))
 
 
 def interval_of(

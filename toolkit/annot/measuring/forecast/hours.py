@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
@@ -198,13 +197,6 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
 def seconds_of(judgement: Judgement) -> float | None:
     """The time that a judgement took; 0 or less is no time."""
     return judgement.lead_time if judgement.lead_time is not None and judgement.lead_time > 0 else None
-
-
-def moment_of(judgement: Judgement) -> datetime | None:
-    if judgement.judged_at is None:
-        return None
-    moment = datetime.fromisoformat(judgement.judged_at)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 NOT_KNOWN = Undefined("no settled dispute has a time yet")

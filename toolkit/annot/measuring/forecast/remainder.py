@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from annot.base.judged import counted as counting
-from annot.base.names import counted
+from annot.base.names import counted, moment_of
 from annot.base.records import Judgement, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
@@ -24,7 +24,6 @@ from annot.measuring.forecast.hours import (
     Unit,
     cost_of,
     hours_for,
-    moment_of,
     pair_time,
     seconds_of,
     speed_of,
@@ -198,7 +197,7 @@ def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
 
 def ages_of(given: Sequence[Judgement], now: datetime) -> Array:
     """Days since each dated judgement; a clock that is ahead of ours makes none negative."""
-    moments = [moment for moment in map(moment_of, given) if moment is not None]
+    moments = filter(None, (moment_of(judgement.judged_at) for judgement in given))
     return np.array([max(0.0, (now - moment) / timedelta(days=1)) for moment in moments])
 
 

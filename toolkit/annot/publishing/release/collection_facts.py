@@ -14,7 +14,6 @@ from typing import Any
 from annot import __version__
 from annot.base.records import CITED, Source
 from annot.base.settings.sections import CollectionSettings
-from annot.base.stats.values import Estimate, Undefined
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
@@ -22,13 +21,12 @@ from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
-from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
-from annot.publishing.report.cells import COEFFICIENT, SECONDS, Number, coefficient, measured
-from annot.publishing.report.reasons import summaries_of
+from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
 from annot.store.papers import corpus_sha256
@@ -140,7 +138,7 @@ def facts_of(
         pool=_pool(study, origins),
         judging=judging_facts(study, missing=agreement.missing),
         agreement=[{**one, "value": str(one["value"])} for one in _figures(agreement)],
-        agreement_without=without(_lacking(agreement)),
+        agreement_without=without(one["value"] for one in _figures(agreement)),
         interval_level=settings.agreement.level,
         splits=tuple(
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
@@ -152,7 +150,7 @@ def facts_of(
         cleaned=_cleaned(study),
         words=own_words(study).kinds,
         unrated=len(_unrated(study)),
-        substudy=_substudy(study),
+        substudy=recorded_substudy(study.trials),
     )
 
 
@@ -160,21 +158,7 @@ def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any
     """By figure, so that the order tells nobody's name."""
     found = list(recorded_against_gold(study.trials, round))
     for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
-        yield {**one, "assessor": "", "kappa": str(measured(one["kappa"], COEFFICIENT))}
-
-
-def _substudy(study: Snapshot) -> dict[str, Any] | None:
-    found = recorded_substudy(study.trials)
-    if found is None:
-        return None
-    return {
-        "compared": [{**one, "figures": _printed(one["figures"])} for one in found["compared"]],
-        "views": [{**one, "seconds": str(measured(one["seconds"], SECONDS))} for one in found["views"]],
-    }
-
-
-def _printed(figures: Mapping[str, Estimate]) -> dict[str, str]:
-    return {TITLES[name]: str(measured(figure, coefficient(name))) for name, figure in figures.items()}
+        yield {**one, "assessor": ""}
 
 
 def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
@@ -269,16 +253,6 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
                 "n_queries": summary.n_queries,
                 "n_pairs": summary.n_pairs,
             }
-
-
-def _lacking(table: AgreementTable) -> Iterator[tuple[str, Undefined]]:
-    """What each figure of `_figures` lacks, and why."""
-    for one in _figures(table):
-        number: Number = one["value"]
-        if isinstance(number.raw, Undefined):
-            yield "value", number.raw
-        elif isinstance(number.interval, Undefined):
-            yield "interval", number.interval
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:

@@ -77,7 +77,7 @@ _KEYED_ID = re.compile(
     r"\s*[:=]\s*[\"']?(\d+)(?!\w)"
 )
 _LONG_ID = re.compile(
-    rf"(?<!\w)(?<!\d\.)(\d{{{SHORT_NUMBER},}}(?!\.\d)|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})(?!\w)"
+    rf"(?<!\w)(?<!\d\.)([0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}|\d{{{SHORT_NUMBER},}}(?!\.\d))(?!\w)"
 )
 """A whole number, or a UUID as Label Studio's `unique_id`; a score's digits are neither."""
 

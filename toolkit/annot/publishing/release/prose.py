@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from datetime import date
 from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
+from annot.base.settings.sections import CollectionSettings
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
-from annot.publishing.release.collection_facts import CollectionFacts
+from annot.measuring.agreement.coefficients import TITLES
+from annot.publishing.release.collection_facts import CollectionFacts, Terms
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
+from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured
 
 _IN_SMALL_LETTERS = (
     *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),
@@ -36,11 +40,12 @@ def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **val
     are not known ones. overrides: a folder of templates that win over the package's."""
     terms = facts.terms
     licences = {
-        "licence": licence(terms.licence) if terms.licence else None,
+        "licence": licence_named(terms.licence) if terms.licence else None,
         "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
     }
-    functions = {"cell": cell, "flowed": flowed, "quoted": quoted}
-    return render(template, {"facts": facts, **licences, **functions, **values}, overrides=overrides)
+    functions = {"cell": cell, "flowed": flowed, "quoted": quoted, "estimate": measured, "coefficient": coefficient}
+    named = {"SECONDS": SECONDS, "COEFFICIENT": COEFFICIENT, "titles": TITLES}
+    return render(template, {"facts": facts, **licences, **functions, **named, **values}, overrides=overrides)
 
 
 def cell(text: object) -> str:
@@ -151,10 +156,10 @@ class Licence(NamedTuple):
     hub: str
 
 
-def licence(name: str) -> Licence:
+def licence_named(name: str) -> Licence:
     """The licence of an SPDX identifier (in any case of letters) or a URL.
 
-    >>> licence("cc-by-4.0")
+    >>> licence_named("cc-by-4.0")
     Licence(name='CC-BY-4.0', url='https://creativecommons.org/licenses/by/4.0/', hub='cc-by-4.0')
     """
     if re.fullmatch(r"https?://\S+", name):
@@ -171,6 +176,39 @@ def licence(name: str) -> Licence:
     return Licence(spdx, url, HUB_NAMES.get(spdx, "other"))
 
 
+NEEDED = {
+    "creators": "the names of its makers, as they want to be named in public",
+    "description": "two or three sentences",
+    "url": "the address where the collection can be found",
+}
+"""What of `[collection]` a release cannot do without."""
+
+
+def terms_of(
+    collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
+) -> tuple[Terms, tuple[str, ...]]:
+    """The terms as far as they are given, and what `[collection]` lacks for a release."""
+    faults = []
+    with_text = bool(collection.text_licence) if with_text is None else with_text
+    name = licence or collection.licence
+    if not name:
+        faults.append('collection.licence: empty, expected an SPDX identifier such as "CC-BY-4.0" or a URL (--licence)')
+    else:
+        try:
+            licence_named(name)
+        except InputError as error:
+            faults.append(error.message)
+            name = ""
+    faults += [
+        f"collection.{key}: empty, expected {what}" for key, what in NEEDED.items() if not getattr(collection, key)
+    ]
+    if with_text and not collection.text_licence:
+        faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
+        with_text = False
+    day = published or collection.published
+    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else ""), tuple(faults)
+
+
 def known_licence(words: str) -> Licence | None:
     """The licence that `words` name by a known identifier or a URL; None where they are words about one.
 
@@ -179,5 +217,5 @@ def known_licence(words: str) -> Licence | None:
     """
     known = any(words.lower() == name.lower() for name in HUB_NAMES)
     if known or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
-        return licence(words)
+        return licence_named(words)
     return None

@@ -9,23 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from annot.publishing.report.cells import SECONDS, SHARE, Number, coefficient, measured
+from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
 from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
-    from annot.base.records import Draw, PoolEntry
-    from annot.corpus.facets.training import ConfidentScore, LabelScore
+    from annot.base.records import Draw, Pool, PoolEntry
+    from annot.corpus.facets.training import LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import PlannedTogether
-    from annot.judging.progress import RunningFigure
     from annot.judging.rounds.labels import PulledLabels
     from annot.judging.substudy import Compared, View
     from annot.judging.trial_answers import Far, Probed, TrainedAssessor
     from annot.judging.withdrawn import Withdrawn
     from annot.measuring.agreement.pooled import Between
     from annot.pools.growth import GrownPool
-    from annot.pools.pool_facts import MethodFacts, Overlap
+    from annot.pools.pool_facts import MethodFacts
     from annot.pools.pooling import Version
     from annot.pools.selection.choosing import Chosen, ChosenShare
     from annot.ranking.systems.system import System
@@ -85,9 +84,9 @@ def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabe
 
 WITHDRAWN: Columns[Withdrawn] = Columns(
     [
-        Column("query", lambda one: one.query_id),
-        Column("document", lambda one: one.doc_id),
-        Column("person", lambda one: one.assessor),
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
+        Column("person", lambda one: one.assessor, "assessor"),
         Column("counts", lambda one: one.counts),
         Column("reason", lambda one: one.why),
     ],
@@ -97,17 +96,6 @@ PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
     [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
     [Column("pairs of both", lambda one: one.pairs)],
 )
-
-
-def agreement(titles: Mapping[str, str]) -> Columns[RunningFigure]:
-    """The coefficients so far."""
-    return Columns(
-        [Column("coefficient", lambda one: titles[one.coefficient])],
-        [
-            Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
-            Column("queries", lambda one: one.n_queries),
-        ],
-    )
 
 
 CHOSEN: Columns[Chosen] = Columns([Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)])
@@ -122,14 +110,6 @@ SCORES: Columns[tuple[str, LabelScore]] = Columns(
         Column("recall", lambda one: _digits(one[1].recall, ".3f")),
         Column("F1", lambda one: _digits(one[1].f1, ".3f")),
         Column("n", lambda one: one[1].support),
-    ],
-)
-CONFIDENT: Columns[ConfidentScore] = Columns(
-    [Column("confidence at least", lambda one: f"{one.least:.1f}")],
-    [
-        Column("sentences", lambda one: one.sentences),
-        Column("accuracy", lambda one: _digits(one.accuracy, ".3f")),
-        Column("accuracy by facet", lambda one: _digits(one.of_facets, ".3f")),
     ],
 )
 
@@ -179,16 +159,13 @@ VERSIONS: Columns[Version] = Columns(
         Column("added", lambda one: one.documents),
     ],
 )
-OVERLAPS: Columns[Overlap] = Columns(
-    [Column("method", lambda one: one.first), Column("and", lambda one: one.second)],
-    each((10, 25, 50), lambda one, depth: Number(one.shared.get(depth), SHARE), lambda depth: f"first {depth}"),
-)
 
 
-def documents(titles: Mapping[str, str]) -> Columns[PoolEntry]:
+def documents(pool: Pool, titles: Mapping[str, str]) -> Columns[PoolEntry]:
     """The documents of a pool in the order drawn."""
     return Columns(
         [
+            Column("", lambda one: pool.paper_id, "query_paper"),
             Column("", lambda one: one.doc_id, "doc_id"),
             Column("turn", lambda one: one.drawn.turn),
             Column("document", lambda one: one.doc_id, ""),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -68,7 +69,7 @@ def before_and_after(
             (value for group in points.values() for pair in group for value in pair if value is not None), default=0
         )
         for axes, (name, members) in zip(panels, points.items(), strict=True):
-            ordered = sorted(members, key=lambda pair: tuple(-2.0 if one is None else one for one in pair))
+            ordered = sorted(members, key=lambda pair: tuple(-math.inf if one is None else one for one in pair))
             for limit in limits:
                 axes.axhline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
             for at, (before, after) in enumerate(ordered):

@@ -6,7 +6,7 @@ the grade of a pair follows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -14,14 +14,15 @@ from typing import Literal
 
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen
+from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen, RunningFigure
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import TITLES
 from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report import cells
-from annot.publishing.report.cells import HOURS, MEAN, SECONDS, Number, coefficient
+from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
+from annot.publishing.report.document import Table
 from annot.publishing.report.tables import Column, Columns, each
-from annot.publishing.report.terminal import printed, rendered, share_done
+from annot.publishing.report.terminal import rendered, share_done, table_text
 from annot.publishing.report.words import capitalised
 from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
@@ -227,54 +228,97 @@ def _missing(*values: object) -> str:
     return next((value.reason for value in values if isinstance(value, Undefined)), "")
 
 
-def describe(seen: Look, *, all_queries: bool) -> str:
-    """The look in blocks; of the queries those under way, or all of them."""
-    begun = [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
-    under_way = [query for query in begun if query.complete < query.pairs]
+WHOLE_SECONDS = cells.Quantity(0, 0, 0)
+AGREEMENT = Columns[RunningFigure](
+    [
+        Column("coefficient", lambda one: TITLES[one.coefficient], ""),
+        Column("", lambda one: one.coefficient, "coefficient"),
+    ],
+    [
+        Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
+        Column("queries", lambda one: one.n_queries),
+    ],
+)
+FORECAST = Columns[Look](
+    [],
+    [
+        Column("hours spent", lambda one: Number(one.forecast.hours_spent, HOURS)),
+        Column("hours left", lambda one: cells.measured(one.forecast.hours_left, HOURS)),
+        Column("hours of adjudication left", lambda one: cells.measured(one.settling.hours, HOURS)),
+        Column("cost spent", lambda one: Number(one.forecast.cost_spent, COST)),
+        Column("cost left", lambda one: cells.measured(one.forecast.cost_left, COST)),
+        Column("cost of adjudication left", lambda one: cells.measured(one.settling.cost, COST)),
+    ],
+)
+"""The figures of a forecast as data; the template of `annot forecast` has them in words."""
+
+
+def tables(seen: Look, *, all_queries: bool) -> tuple[Table, ...]:
+    """People, queries, agreement and forecast; of the queries those under way, or all of them."""
+    queries = seen.queries if all_queries else _in_progress(seen)
+    running = seen.agreement.figures if seen.agreement else ()
+    return (
+        _of_assessors(seen),
+        _of_queries(seen, queries),
+        AGREEMENT.of(running, "agreement"),
+        FORECAST.of([seen], "forecast"),
+    )
+
+
+def describe(seen: Look, tables: Sequence[Table]) -> str:
+    """The look in blocks. tables: those of `tables`."""
+    begun, in_progress = _begun(seen), _in_progress(seen)
+    people, queries, agreement, _ = map(table_text, tables)
     return rendered(
         "forecast",
         seen=seen,
-        people=_of_assessors(seen),
-        queries=_of_queries(seen, list(seen.queries) if all_queries else under_way),
-        complete=len(begun) - len(under_way),
-        under_way=len(under_way),
+        people=people,
+        queries=queries,
+        agreement=agreement,
+        complete=len(begun) - len(in_progress),
+        under_way=len(in_progress),
         waiting=len(seen.queries) - len(begun),
-        titles=TITLES,
         notes=seen.forecast.notes if seen.forecast.remaining else (),
     )
 
 
-def _of_assessors(seen: Look) -> str:
-    def share(person: AssessorSeen, grade: int) -> str:
+def _begun(seen: Look) -> list[QuerySeen]:
+    return [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
+
+
+def _in_progress(seen: Look) -> list[QuerySeen]:
+    return [query for query in _begun(seen) if query.complete < query.pairs]
+
+
+def _of_assessors(seen: Look) -> Table:
+    def share(person: AssessorSeen, grade: int) -> Number:
         graded = sum(person.grades.values())
-        return f"{100 * person.grades[grade] / graded:.0f}%" if graded else "-"
+        return Number(person.grades[grade] / graded if graded else None, SHARE)
+
+    def seconds(one: AssessorForecast) -> Number:
+        return Number(one.time if isinstance(one.time, Undefined) else one.time.median, WHOLE_SECONDS)
+
+    def end(one: AssessorForecast) -> str | None:
+        return None if isinstance(one.finish.date, Undefined) else one.finish.date
 
     of = {forecast.assessor: forecast for forecast in seen.forecast.assessors}
-
-    def seconds(one: AssessorForecast) -> str:
-        return "-" if isinstance(one.time, Undefined) else f"{one.time.median:.0f}"
-
     columns = Columns[AssessorSeen](
         [Column("assessor", lambda one: one.assessor)],
         [
             Column("judged", lambda one: one.judged),
-            Column("of", lambda one: one.assigned),
+            Column("of", lambda one: one.assigned, "assigned"),
             *each(seen.assessors[0].grades, share, lambda grade: f"grade {grade}"),
             Column("cannot judge", lambda one: one.cannot_judge),
-            Column("s/pair", lambda one: seconds(of[one.assessor])),
-            Column("pairs/day", lambda one: Number(of[one.assessor].pairs_per_day, MEAN)),
+            Column("s/pair", lambda one: seconds(of[one.assessor]), "seconds_per_pair"),
+            Column("pairs/day", lambda one: Number(of[one.assessor].pairs_per_day, MEAN), "pairs_per_day"),
             Column("hours left", lambda one: Number(of[one.assessor].hours_left.value, HOURS)),
-            Column("expected end", lambda one: _end(of[one.assessor].finish.date)),
+            Column("expected end", lambda one: end(of[one.assessor])),
         ],
     )
-    return printed(columns, seen.assessors)
+    return columns.of(seen.assessors, "people")
 
 
-def _end(day: str | Undefined) -> str:
-    return "-" if isinstance(day, Undefined) else day
-
-
-def _of_queries(seen: Look, shown: list[QuerySeen]) -> str:
+def _of_queries(seen: Look, shown: Sequence[QuerySeen]) -> Table:
     people = [person.assessor for person in seen.assessors]
 
     def done(query: QuerySeen, name: str) -> str:
@@ -289,4 +333,4 @@ def _of_queries(seen: Look, shown: list[QuerySeen]) -> str:
             *each(people, done),
         ],
     )
-    return printed(columns, shown)
+    return columns.of(shown, "queries")

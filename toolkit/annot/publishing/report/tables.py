@@ -43,6 +43,10 @@ class Columns(Generic[Row]):
     names: Sequence[Column[Row]]
     numbers: Sequence[Column[Row]] = ()
 
+    def of(self, rows: Iterable[Row], name: str = "") -> Table:
+        """The table of these rows. name: in CSV, beside other tables."""
+        return table(name, rows, self.names, self.numbers)
+
 
 def each(
     keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str
@@ -64,14 +68,12 @@ def table(
     caption: str = "",
     command: str | None = None,
     notes: Iterable[str] = (),
-    explained: bool = False,
     **values: object,
 ) -> Table:
     """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
 
     caption: the block of a template, which knows `values`, and as `bracketed` whether a figure has an interval.
-    command: what prints the table, where it is not the report. explained: another table says why figures have no
-    interval; else a note does, once.
+    command: what prints the table, where it is not the report. Notes say why figures have no value or no interval.
     """
     columns = (*names, *numbers)
     made = [[column.cell(row) for column in columns] for row in rows]
@@ -79,14 +81,13 @@ def table(
     kept = [at for at, column in enumerate(columns) if column.field]
     figures = [cell for row in made for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.ends for figure in figures)
-    lacking = [("interval", one.interval) for one in figures if one.value is not None]
     return Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
         headings=tuple(columns[at].heading for at in printed),
         rows=tuple(tuple(row[at] for at in printed) for row in made),
         command=f"annot report --table {name}" if command is None else command,
-        notes=(*notes, *(() if explained else without(lacking))),
+        notes=(*notes, *without(figures)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[at].field: row[at] for at in kept} for row in made),
     )
@@ -104,13 +105,11 @@ def data_of(found: Table) -> dict[str, object]:
     return {"name": found.name, "caption": found.caption, "notes": found.notes, "rows": rows}
 
 
-def without(lacking: Iterable[tuple[str, object]]) -> tuple[str, ...]:
-    """Why figures have no `value` or no `interval`, each reason once: with this data's counts where they are the same.
-
-    lacking: for each of these figures what it may lack, and why.
-    """
+def without(figures: Iterable[Number]) -> tuple[str, ...]:
+    """Why figures have no value or no interval, each reason once: with this data's counts where they are the same."""
     exactly: dict[tuple[str, str], list[str]] = {}
-    for what, why in lacking:
+    for one in figures:
+        what, why = ("value", one.raw) if isinstance(one.raw, Undefined) else ("interval", one.interval)
         if isinstance(why, Undefined):
             exactly.setdefault((what, why.kind), []).append(why.reason)
     told = [(len(of), what, kind if len({*of}) > 1 else of[0]) for (what, kind), of in exactly.items()]

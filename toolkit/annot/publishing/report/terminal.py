@@ -7,22 +7,24 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
 from annot.publishing.report import cells, commands
 from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.document import Table
-from annot.publishing.report.tables import Columns, Row, table
+from annot.publishing.report.tables import Columns, Row
 from annot.publishing.report.words import sentences
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
 
 UNLIMITED = 10_000
 """Columns, where the output goes into a file or another program."""
 NARROWEST = 60
 """Columns below which a table of several columns becomes blocks of lines."""
-LEAST = 12
-"""Columns that a wrapped column of words has at least."""
 BAR = 20
 """Columns of a bar that shows how much is done."""
 LONGEST_LINE = 100
@@ -32,7 +34,7 @@ _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 
 def printed(columns: Columns[Row], rows: Iterable[Row]) -> str:
     """The table as text for the terminal; "" where it has no row."""
-    return table_text(table("", rows, columns.names, columns.numbers))
+    return table_text(columns.of(rows))
 
 
 def aligned(rows: Sequence[tuple[str, object]]) -> str:
@@ -89,8 +91,8 @@ def width() -> int:
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A plain text table, words to the left, numbers to the right.
 
-    Where it would be wider than the terminal, intervals go below their figures and words are wrapped; then the numbers
-    are parted into several tables, each with the names before them; then each row becomes a block of lines.
+    If it is wider than the terminal, intervals go below their figures and words are wrapped; if that is still too wide,
+    each row becomes a block of lines.
     """
     columns = width()
     cells = [[_cell(cell) for cell in row] for row in rows]
@@ -99,36 +101,12 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
     lines = [list(headings), *([text(cell, precise=False) for cell in row] for row in cells)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    if _across(widths) <= columns:
+    if sum(widths) + 2 * (len(widths) - 1) <= columns:
         lines.insert(1, ["-" * wide for wide in widths])
         return "\n".join("  ".join(map(_padded, line, widths, right)).rstrip() for line in lines)
-    name = min(max(map(len, headings)), columns // 2)
-    blocks = "\n\n".join(
-        _drawn(list(zip(headings, line, strict=True)), (name, columns - name - 2)) for line in lines[1:]
-    )
-    if columns < NARROWEST:
-        return blocks
-    lines[1:] = [["\n".join(part for part in parts(cell, precise=False) if part) for cell in row] for row in cells]
-    widths = [_width(column, is_number) for column, is_number in zip(zip(*lines, strict=True), right, strict=True)]
-    for at in sorted(range(len(widths)), key=lambda at: -widths[at]):
-        over = _across(widths) - columns
-        if over > 0 and not right[at]:
-            longest = max((len(word) for line in lines for word in line[at].split()), default=0)
-            widths[at] = min(widths[at], max(LEAST, longest, widths[at] - over))
-    lead = right.index(True) if True in right else len(right)
-    stacks = [list(range(lead))]
-    for at in range(lead, len(widths)):
-        if len(stacks[-1]) > lead and _across([widths[one] for one in (*stacks[-1], at)]) > columns:
-            stacks.append(list(range(lead)))
-        stacks[-1].append(at)
-    if any(_across([widths[at] for at in stack]) > columns for stack in stacks) or (len(stacks) > 1 and not lead):
-        return blocks
-    return "\n\n".join(
-        _drawn(
-            [[line[at] for at in stack] for line in lines], [widths[at] for at in stack], [right[at] for at in stack]
-        )
-        for stack in stacks
-    )
+    below = [["\n".join(filter(None, parts(cell, precise=False))) for cell in row] for row in cells]
+    wrapped = _wrapped(headings, below, right, columns)
+    return wrapped or "\n\n".join(_block(headings, line, columns) for line in lines[1:])
 
 
 def share_done(part: int, whole: int) -> str:
@@ -161,43 +139,58 @@ def _cell(cell: object) -> object:
     return "" if cell is None else without_minus_zero(text(cell, precise=False))
 
 
-def _drawn(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool] = ()) -> str:
-    """Lines in columns of these widths, as rich wraps them; with `right`, the first of them are the headings."""
-    from rich.console import Console
+def _wrapped(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], columns: int) -> str:
+    """The table with its words wrapped by rich; "" if even so it is too wide."""
+    from rich.box import Box
     from rich.table import Table as Grid
     from rich.text import Text
 
+    line_below_headings = Box("    \n    \n -  \n    \n    \n    \n    \n    \n", ascii=True)
+    grid = Grid(box=line_below_headings, show_edge=False, padding=(0, 1, 0, 0), leading=1)
+    free, longest = columns, []
+    for heading, is_number, *column in zip(headings, right, *rows, strict=True):
+        shown = heading.replace(" ", "\n") if is_number else heading
+        wide, word = (max(map(len, "\n".join((shown, *column)).split(part))) for part in ("\n", None))
+        stays = is_number or wide == word
+        free -= 2 + wide * stays
+        longest += [] if stays else [word]
+        grid.add_column(Text(shown), justify="right" if is_number else "left", overflow="fold", no_wrap=stays)
+    # The columns that are wrapped share what is left.
+    if columns < NARROWEST or free < len(longest) * max(longest, default=0):
+        return ""
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    return _captured(_console(columns), grid)
+
+
+def _block(headings: Sequence[str], row: Sequence[str], columns: int) -> str:
+    """A line for each cell after its heading."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    name = min(max(map(len, headings)), columns // 2)
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    for wide, is_number in zip(widths, right or [False] * len(widths), strict=True):
-        grid.add_column(width=wide, justify="right" if is_number else "left", overflow="fold")
-    body = lines[1:] if right else lines
-    taller = any("\n" in cell or len(cell) > widths[at] for line in body for at, cell in enumerate(line))
-    if right:
-        grid.add_row(*map(Text, lines[0]))
-        grid.add_row(*("-" * wide for wide in widths))
-    for at, line in enumerate(body):
-        if at and taller and right:
-            grid.add_row("")
+    grid.add_column(width=name, overflow="fold")
+    grid.add_column(width=columns - name - 2, overflow="fold")
+    for line in zip(headings, row, strict=True):
         grid.add_row(*map(Text, line))
-    console = Console(file=io.StringIO(), width=_across(widths), color_system=None, legacy_windows=False)
+    return _captured(_console(columns), grid)
+
+
+def _console(columns: int) -> Console:
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), width=columns, color_system=None, legacy_windows=False)
+
+
+def _captured(console: Console, grid: Grid) -> str:
     with console.capture() as captured:
         console.print(grid)
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
-def _across(widths: Sequence[int]) -> int:
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
 def _padded(cell: str, wide: int, to_right: bool) -> str:
     return cell.rjust(wide) if to_right else cell.ljust(wide)
-
-
-def _width(column: Sequence[str], is_number: bool) -> int:
-    """Of the widest line; the heading of numbers may be wrapped."""
-    heading, *cells = column
-    lines = [line for cell in cells for line in cell.split("\n")]
-    return max(map(len, (*lines, *(heading.split() if is_number else [heading]))))
 
 
 def _is_number(cell: object) -> bool:

@@ -14,8 +14,7 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, 
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.reasons import STATISTICS, reasons, summaries_of
-from annot.publishing.report.tables import Column, Row, each, table
+from annot.publishing.report.tables import Column, Columns, Row, each, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 from annot.publishing.report.words import sentence, sentences
 
@@ -92,29 +91,38 @@ def differences(study: Study) -> Iterator[Table]:
 
 
 def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
-    """The tables of one scale: the headline coefficients, or all; and why a figure is missing."""
+    """The tables of one scale: the headline coefficients, or all."""
     if found.binarised_at is None or not every:
         yield headline(found)
     if every:
         yield all_coefficients(found)
-    names, statistics = (tuple(found.titles), STATISTICS) if every else (found.headline, ("median",))
-    why = reasons(found, names=names, statistics=statistics)
-    if why:
-        yield _table(
-            "reasons",
-            found,
-            why,
-            [
-                Column("Case", lambda one: one.about),
-                Column("Adjudication", lambda one: one.stage),
-                Column("Figures", lambda one: one.figures),
-                Column("Queries or facets", lambda one: one.places),
-                Column("Reason", lambda one: one.why),
-            ],
-            caption="agreement.reasons",
-            options=" --all" if every else "",
-            every=every,
-        )
+
+
+def _with_care(found: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+    """Which coefficients of which queries say less than they seem to, and why."""
+    told: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for query in found.queries:
+        for caveats in (query.caveats_before, query.caveats_after):
+            for name in names:
+                for caveat in caveats.get(name, ()):
+                    figures, queries = told.setdefault(caveat, ({}, {}))
+                    figures[found.titles[name]] = queries[query.query_id] = None
+    return sentences("agreement.with_care", told=told)
+
+
+class Summarised(NamedTuple):
+    """The coefficients of a group at one stage of adjudication, by name."""
+
+    group: GroupAgreement
+    stage: str
+    of: Mapping[str, Summary]
+
+
+def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[Summarised]:
+    """The summaries of each group, before and after."""
+    for group in groups:
+        yield Summarised(group, "before", group.before)
+        yield Summarised(group, "after", group.after)
 
 
 def glance(found: AgreementTable) -> Table:
@@ -152,6 +160,7 @@ def headline(found: AgreementTable) -> Table:
             *each(found.headline, lambda one, name: _figure(name, one.of, group=one.group), found.titles.__getitem__),
         ],
         caption="agreement.headline",
+        notes=_with_care(found, found.headline),
     )
 
 
@@ -181,6 +190,7 @@ def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | N
         ],
         caption="agreement.every",
         options=" --all",
+        notes=_with_care(found, found.titles),
     )
 
 
@@ -220,23 +230,40 @@ def by_query(found: AgreementTable) -> Table:
     )
 
 
-def adjudicated(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
-    """What adjudication had to do, a row a facet; of the groups that are shown, or of these."""
+def shares(found: AgreementTable) -> Table:
+    """The shares of pairs adjudicated, as data beside those of `all_coefficients`: a row for each facet and share."""
+    columns = Columns[tuple[GroupAgreement, str, ShareSummary]](
+        [
+            Column("facet", lambda one: one[0].name),
+            Column("adjudication", lambda one: ""),
+            Column("coefficient", lambda one: one[1]),
+        ],
+        each(_STATISTICS, lambda one, statistic: _share(one[2], statistic)),
+    )
+    rows = [
+        (group, name, share)
+        for group in found.groups
+        for name, share in (("disputed_share", group.disputed), ("overruled_share", group.overruled))
+    ]
+    return columns.of(rows)
+
+
+def adjudicated(found: AgreementTable) -> Table:
+    """What adjudication had to do, a row a facet."""
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     return _table(
         "adjudicated",
         found,
-        _shown(found) if groups is None else groups,
+        _shown(found),
         [Column("Facet", lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
-            Column("Share disputed", lambda group: _share(group.disputed), "disputed_share pooled"),
-            Column("", lambda group: _share(group.disputed, "mean"), "disputed_share mean"),
+            Column("Share disputed", lambda group: _share(group.disputed)),
             Column("Pairs graded twice", lambda group: group.n_pairs),
             Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
-            Column("Share overruled", lambda group: _share(group.overruled), "overruled_share pooled"),
-            Column("Mean over queries", lambda group: _share(group.overruled, "mean"), "overruled_share mean"),
+            Column("Share overruled", lambda group: _share(group.overruled)),
+            Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
             Column("Queries", lambda group: group.overruled.n_queries),
         ],
         caption="agreement.adjudicated",
@@ -292,7 +319,6 @@ def _table(
     caption: str,
     options: str = "",
     notes: tuple[str, ...] = (),
-    every: bool = False,
 ) -> Table:
     """A table of one scale; one that is split in two has names and commands of its own."""
     at = found.binarised_at
@@ -304,9 +330,7 @@ def _table(
         caption=caption,
         command=f"annot agreement{options}" + ("" if at is None else f" --binarised-at {at}"),
         notes=notes,
-        explained=True,
         table=found,
-        every=every,
     )
 
 
@@ -327,7 +351,11 @@ def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
     return found.groups if len(found.groups) > 2 else found.groups[-1:]
 
 
-def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
+_Statistic = Literal["pooled", "mean"]
+_STATISTICS: tuple[_Statistic, ...] = ("pooled", "mean")
+
+
+def _share(summary: ShareSummary, statistic: _Statistic = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
     found = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))

@@ -1,51 +1,38 @@
-"""The runs from the sides that CSFCube looks from: two facets of a paper, methods outside the pools, errors."""
+"""The runs from the sides that CSFCube looks from: two facets of a paper, errors."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.stats.clustered import share_of_counts
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.analyses import (
     FAR_DOWN,
     NEAR_TOP,
     ONE_IN,
-    BestOfEach,
     Error,
-    best_of_each,
     error_cases,
     on_facets,
 )
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import Evaluated
 from annot.publishing.report import figures
-from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, P, measured
+from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
-from annot.publishing.report.verdict import best, figure
+from annot.publishing.report.verdict import best
 from annot.publishing.report.words import sentence
 from annot.study.exports import read_kinds
-
-
-class _Pooled(NamedTuple):
-    """The best run of a method that drew the pools beside the best of another, on one facet."""
-
-    facet: str
-    best: BestOfEach
-    lines: Mapping[str, RunMeasures]
-    difference: Number
-    p: Value
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """One section, where there are runs."""
     evaluated = study.evaluated
     if not isinstance(evaluated, Undefined):
-        blocks = (*_facets(study, evaluated), *_pooled(study, evaluated), _errors(study), *_kinds(study))
-        yield Chapter("analyses", "Runs: facets, pools and errors", (), blocks)
+        blocks = (*_facets(study, evaluated), _errors(study), *_kinds(study))
+        yield Chapter("analyses", "Runs: facets and errors", (), blocks)
 
 
 def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
@@ -83,47 +70,6 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
         caption="analyses.facets",
         **named,
     )
-
-
-def _pooled(study: Study, evaluated: Evaluated) -> Iterator[Table]:
-    """Runs of the methods that drew the pools against the others, where there are both."""
-    drew = dict.fromkeys(method for pool in study.pools.values() for method in pool.methods) if study.pooled else {}
-    compared = {(one.facet, frozenset((one.run_a, one.run_b))): one for one in evaluated.comparisons}
-    rows = []
-    for facet in dict.fromkeys(line.facet for line in evaluated.lines):
-        lines = {
-            line.run: line
-            for line in evaluated.lines
-            if (line.convention, line.facet) == (evaluated.convention, facet) and line.run != CHANCE
-        }
-        found = best_of_each({run: line.values[evaluated.measure] for run, line in lines.items()}, drew)
-        comparison = compared.get((facet, frozenset((found.pooled or "", found.other or ""))))
-        if comparison is None:
-            continue
-        sign = 1 if comparison.run_a == found.pooled else -1
-        ends = comparison.interval
-        if sign < 0 and not isinstance(ends, Undefined):
-            ends = replace(ends, low=-ends.high, high=-ends.low)
-        difference = Number(sign * comparison.difference, POINTS, ends)
-        rows.append(_Pooled(facet, found, lines, difference, comparison.p_corrected))
-    if rows:
-        yield table(
-            "pooled-methods",
-            rows,
-            [
-                Column("Facet", lambda one: one.facet),
-                Column("Pool method", lambda one: one.best.pooled),
-                Column("Other method", lambda one: one.best.other),
-            ],
-            [
-                Column("Score", lambda one: figure(one.lines[one.best.pooled or ""], evaluated.measure)),
-                Column("Other's score", lambda one: figure(one.lines[one.best.other or ""], evaluated.measure)),
-                Column("Difference", lambda one: one.difference),
-                Column("p", lambda one: Number(one.p, P)),
-            ],
-            caption="analyses.pooled",
-            measure=evaluated.measure,
-        )
 
 
 def _errors(study: Study) -> Table:

@@ -25,7 +25,7 @@ from annot.publishing.report.cells import (
 )
 from annot.publishing.report.document import Chapter, Table
 from annot.publishing.report.tables import Column, Row, each, table
-from annot.publishing.report.words import sentence, sentences
+from annot.publishing.report.words import sentences
 
 COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
@@ -90,7 +90,6 @@ def changes(looked: Looked) -> tuple[str, ...]:
 def _grades(found: Diagnosed) -> Iterator[Table]:
     """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
     met = found.matrix
-    without = [(f"{pair.first} and {pair.second}", pair.coefficient) for pair in met]
     yield _table(
         "between",
         met,
@@ -101,7 +100,6 @@ def _grades(found: Diagnosed) -> Iterator[Table]:
             Column("Kappa", lambda one: Number(one.coefficient, COEFFICIENT, one.coefficient_interval)),
             Column("Difference", lambda one: measured(one.difference, GRADES)),
         ],
-        notes=_reasons(without),
     )
     yield _table(
         "between-grades",
@@ -123,7 +121,6 @@ def _grades(found: Diagnosed) -> Iterator[Table]:
             Column("Adjudicated", lambda one: one.upheld.of),
             Column("Upheld", lambda one: measured(one.upheld, SHARE)),
         ],
-        notes=_reasons(("", one.same.value) for one in found.against_final),
     )
     yield _table(
         "against-final-grades",
@@ -259,7 +256,7 @@ def _table(
     **values: object,
 ) -> Table:
     caption = f"assessors.{name.replace('-', '_')}"
-    return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, explained=False, **values)
+    return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, **values)
 
 
 def _detectable_range(looked: Looked) -> list[tuple[str, str]]:
@@ -296,12 +293,3 @@ def _cut(most: int, of: int, what: str, *options: str) -> tuple[str, ...]:
     """That not all rows are shown, and which options show more."""
     commands = [f"`{COMMAND} {option}`" for option in (*options, "--json")]
     return sentences("assessors.cut", shown=most, of=of, what=what, commands=commands) if most < of else ()
-
-
-def _reasons(values: Iterable[tuple[str, object]]) -> tuple[str, ...]:
-    """Why figures have no value, one sentence each."""
-    return tuple(
-        sentence("assessors.undefined", who=who, reason=value.reason)
-        for who, value in values
-        if isinstance(value, Undefined)
-    )

@@ -41,7 +41,7 @@ def _queries(study: Study) -> Table:
 
 
 def _pools(study: Study) -> Chapter:
-    facts = facts_of(study.pools, {})
+    facts = facts_of(study.pools)
     methods = sorted(facts.methods, key=lambda one: (one.method != CITED, one.method))
     drawn = sum(one.drawn for one in methods)
     by_method = table(

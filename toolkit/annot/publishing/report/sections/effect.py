@@ -88,7 +88,9 @@ def ranges(found: AssessorEffect) -> Table:
         [Column[str]("Run", str)],
         [
             *each(whole, lambda tag, name: Number(whole[name][tag], MEASURE), grading),
-            Column("random assessor", lambda tag: span(tag) or NONE),
+            Column("random assessor", lambda tag: span(tag) or NONE, ""),
+            Column("", lambda tag: spans[tag][0] if tag in spans else None, "random_low"),
+            Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),
         ],
         caption="effect.ranges",
         command=_command(found),
@@ -123,7 +125,9 @@ def orders(found: AssessorEffect) -> Iterator[Table]:
         [Column("Grades of", lambda one: one.first), Column("Compared with", lambda one: one.second)],
         [
             Column("Tau", lambda one: Number(one.tau, TAU)),
-            Column("Reversed pairs", lambda one: f"{one.reversed_pairs} of {one.n_run_pairs}"),
+            Column("Reversed pairs", lambda one: f"{one.reversed_pairs} of {one.n_run_pairs}", ""),
+            Column("", lambda one: one.reversed_pairs, "reversed_pairs"),
+            Column("", lambda one: one.n_run_pairs, "pairs_of_runs"),
             Column("Significant reversals", lambda one: len(one.swaps)),
             Column("Queries", lambda one: one.n_queries),
         ],

@@ -1,0 +1,59 @@
+"""Many gradings of one list, and random choices among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.base.records import Qrel
+from annot.measuring.assessor_effect.on_runs import random_grades
+from annot.measuring.evaluation.gradings import Graded, measured
+from annot.measuring.evaluation.measures import MEASURES, evaluate
+from graded_runs import cell, in_order
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 60), st.integers(0, 2**31), st.sampled_from([1, 2, 3]))
+def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: int, relevant_from: int) -> None:
+    rng = np.random.default_rng(seed)
+    judged_grades = rng.choice(4, p=[0.7, 0.15, 0.1, 0.05], size=(b, n)).astype(np.int8)
+    # A list that leaves some judged documents out and has some that nobody judged.
+    submitted = rng.permutation(n + 5)[: rng.integers(0, n + 6)]
+    with_unjudged = np.pad(judged_grades, ((0, 0), (0, 5)))
+    docs = in_order([f"d{at:02}" for at in submitted])
+    for convention, names in MEASURES.items():
+        one_by_one = [
+            evaluate(
+                {"q": docs},
+                [Qrel("q", f"d{at:02}", int(grade)) for at, grade in enumerate(row)],
+                convention=convention,
+                relevant_from=relevant_from,
+                ties="order",
+            ).mean
+            for row in judged_grades
+        ]
+        for name in names:
+            graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
+            found = measured(convention, name, graded)
+            assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
+
+
+def test_a_random_choice_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
+    nan = np.nan
+    drawn = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3)
+    assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
+    # Four standard errors of a third and of a half among 6,000.
+    assert np.bincount(drawn[:, 0]) / 6000 == pytest.approx([1 / 3] * 3, abs=0.0244)
+    assert drawn[:, 3].mean() == pytest.approx(0.5, abs=0.0259)
+    # Pairs are drawn one from the other: both documents from the same assessor as often as not.
+    assert np.corrcoef(drawn[:, 0] == 1, drawn[:, 3])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(6000))
+
+
+def test_random_choices_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
+    ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
+    drawn = random_grades(cell(ratings), n=20, seed=3)
+    assert (random_grades(cell(ratings), n=50, seed=3)[:20] == drawn).all()
+    assert (random_grades(cell(ratings), n=20, seed=4) != drawn).any()
+    assert (random_grades(cell(ratings, "other"), n=20, seed=3) != drawn).any()

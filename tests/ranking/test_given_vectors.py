@@ -1,0 +1,152 @@
+"""Vectors from files: which rows are kept and how the others are counted; word vectors and the words that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings import Settings
+from annot.formats.vector_files import Block, RowCounts
+from annot.ranking.given_vectors import (
+    SEMANTIC_SCHOLAR,
+    Form,
+    KeptRows,
+    blocks_of,
+    coverage_of,
+    read_word_vectors,
+)
+from annot.ranking.wordvectors import WordVectors, hashed
+from annot.study.workspace import Workspace
+from indexed import corpus_of
+
+
+def kept(folder: Path, *, asked: str | None = "space-1", own: str | None = None) -> KeptRows:
+    return KeptRows(Workspace(folder, Settings()), "mine", RowCounts(), asked, own, "float16")
+
+
+def test_the_first_finite_row_of_each_paper_is_kept_and_the_others_are_counted(tmp_path: Path) -> None:
+    rows = kept(tmp_path)
+    matrix = np.array([[1, 0], [0, 0], [1, 1], [1, 0], [np.nan, 1], [1e9, 1], [2, 2]])
+    ids, found = rows.take(Block(["a", "b", "a", "a", "c", "d", "c"], matrix, "f: row 1"))
+    assert ids == ["a", "b", "c"]
+    assert found.tolist() == [[1, 0], [0, 0], [2, 2]]
+    assert found.dtype == np.float16
+    assert (rows.zero, rows.duplicate, rows.differing, rows.not_finite) == (1, 2, 1, 2)
+    assert rows.take(Block(["b", "d"], np.array([[0, 0], [0, 1]]), "f: row 8"))[0] == ["d"]
+    assert (rows.zero, rows.duplicate, rows.differing, rows.not_finite) == (1, 3, 1, 2)
+    assert (rows.space, rows.dimensions, rows.first, list(rows.ids)) == ("space-1", 2, "f: row 1", ["a", "b", "c", "d"])
+    with pytest.raises(InputError, match=r"g: row 1: found 3 numbers, expected 2 as in f: row 1"):
+        rows.take(Block(["e"], np.zeros((1, 3)), "g: row 1"))
+
+
+def test_the_space_is_the_asked_one_else_the_named_one_else_that_of_the_name(tmp_path: Path) -> None:
+    block = Block(["a"], np.zeros((1, 1)), "f: row 1")
+    own = kept(tmp_path, asked=None, own="mine")
+    own.take(block)
+    assert own.space == "mine"
+    named = kept(tmp_path, asked=None, own="mine")
+    named.tally.name_space("other", "f")
+    named.take(block)
+    assert named.space == "other"
+    both = kept(tmp_path, asked="other")
+    both.tally.name_space("other", "f")
+    both.take(block)
+    assert both.space == "other"
+    differs = kept(tmp_path)
+    differs.tally.name_space("other", "f")
+    with pytest.raises(InputError, match="found vectors of other, expected space-1 as --space says"):
+        differs.take(block)
+    with pytest.raises(InputError, match="the space of the vectors is not known"):
+        kept(tmp_path, asked=None).take(block)
+
+
+def test_a_file_is_read_as_its_name_says_unless_a_format_is_given() -> None:
+    form = Form(None, None, None, None)
+    names = {"v.npy": "npy", "v.parquet": "parquet", "v.jsonl.gz": SEMANTIC_SCHOLAR, "npy": SEMANTIC_SCHOLAR}
+    assert {name: form.of(Path(name)) for name in names} == names
+    assert form._replace(name="npy").of(Path("v.parquet")) == "npy"
+
+
+def test_rows_of_several_files_are_counted_as_they_come(tmp_path: Path) -> None:
+    ids, npy, lines = tmp_path / "ids.txt", tmp_path / "v.npy", tmp_path / "v.jsonl"
+    ids.write_text(" a\nb \n")
+    np.save(npy, np.ones((2, 1)))
+    lines.write_text('{"corpusid": 5, "vector": [1]}\n')
+    told: list[tuple[int, int | None]] = []
+
+    def blocks(form: Form, *files: Path) -> Iterator[Block]:
+        return blocks_of(files, form, {"a", "b", "5"}, RowCounts(), lambda done, total: told.append((done, total)))
+
+    form = Form(None, ids, None, None)
+    assert [list(block.ids) for block in blocks(form, npy, lines)] == [["a", "b"], ["5"]]
+    assert told == [(2, 3), (3, 3)]
+    with pytest.raises(InputError, match="its rows have no ids"):
+        list(blocks(form._replace(ids=None), npy))
+    with pytest.raises(InputError, match=r"--format 'nyp': not known; did you mean 'npy'\?"):
+        list(blocks(form._replace(name="nyp"), npy))
+
+
+def word2vec(folder: Path, *lines: str) -> Path:
+    (folder / "v.txt").write_text("".join(f"{line}\n" for line in lines))
+    return folder / "v.txt"
+
+
+def test_words_that_no_text_has_and_rows_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
+    path = word2vec(tmp_path, "5 2", "cell 1 2", "Cell 3 4", "don't 5 6", "bad nan 7", "new_york 8 9")
+    found = read_word_vectors(path)
+    assert (found.form, found.unusable, found.not_finite) == ("word2vec text", 2, 1)
+    assert found.vectors.words == ("cell", "don't")
+    assert found.vectors.matrix.tolist() == [[1, 2], [5, 6]]
+    facts: dict[str, Any] = dict(found.vectors.facts)
+    assert (facts["dimensions"], facts["words"], facts["file"]) == (2, 2, "v.txt")
+    with pytest.raises(InputError, match="none of its 1 words can occur in a text"):
+        read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"))
+
+
+def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "v.bin"
+    rows = {"cell": [1, 2], "gene": [3, 4]}
+    body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
+    path.write_bytes(b"2 2\n" + body)
+    found = read_word_vectors(path)
+    assert (found.form, found.vectors.words, found.vectors.matrix.tolist()) == (
+        "word2vec binary",
+        ("cell", "gene"),
+        [[1, 2], [3, 4]],
+    )
+    path.write_bytes((793_712_314).to_bytes(4, "little") + b"2 2\n")
+    with pytest.raises(InputError, match="not readable as fastText binary"):
+        read_word_vectors(path)
+    path.write_bytes(b"2 2\n" + body[:-3])
+    with pytest.raises(InputError, match="not readable as word2vec binary"):
+        read_word_vectors(path)
+
+
+@pytest.mark.parametrize("first", ["2", "2 2 2", "2 x", "cell 1 2"])
+def test_a_first_line_without_the_two_sizes_is_refused(tmp_path: Path, first: str) -> None:
+    with pytest.raises(InputError, match="expected the number of words and of dimensions"):
+        read_word_vectors(word2vec(tmp_path, first, "cell 1 2"))
+
+
+def vectors(*words: str) -> WordVectors:
+    return hashed(words, np.zeros((len(words), 1), np.float32), {})
+
+
+def test_coverage_counts_running_and_distinct_words_and_names_the_commonest_without_a_vector() -> None:
+    corpus = corpus_of(
+        [Paper("p", "gene cell cell", ("Cell rare other rare.", "Zed zed zed.")), Paper("q", "gene", ())]
+    )
+    # gene 2, cell 3, rare 2, other 1, zed 3: of 11 running words 5 have a vector, of 5 distinct ones 2.
+    found = coverage_of(corpus, vectors("cell", "gene", "unused"), most=2)
+    assert found is not None
+    assert (found.running, found.distinct) == (pytest.approx(5 / 11), pytest.approx(2 / 5))
+    assert found.lacking == (("zed", 3), ("rare", 2))
+    everything = coverage_of(corpus, vectors("cell", "gene", "rare", "other", "zed"), most=2)
+    assert everything is not None
+    assert (everything.running, everything.distinct, everything.lacking) == (1, 1, ())
+    assert coverage_of(corpus_of([Paper("p", "", ())]), vectors("cell"), most=2) is None

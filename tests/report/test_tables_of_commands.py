@@ -1,0 +1,173 @@
+"""The columns of the tables that commands print, on rows made here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.records import CITED, Draw, Pool, PoolEntry
+from annot.base.stats.values import Estimate, Interval
+from annot.measuring.agreement.pooled import Between
+from annot.publishing.report import commands
+from annot.publishing.report.cells import Number
+from annot.publishing.report.document import Table
+
+
+def printed(found: Table) -> list[list[str]]:
+    return [[str(cell) for cell in row] for row in found.rows]
+
+
+def row(**values: object) -> Any:
+    return SimpleNamespace(**values)
+
+
+def test_labels_have_their_share_of_all_sentences() -> None:
+    found = commands.labels(8).of([("method", 5), ("result", 3)])
+    assert found.headings == ("label", "sentences", "share")
+    assert printed(found) == [["method", "5", "62.5%"], ["result", "3", "37.5%"]]
+
+
+def test_scores_of_labels_have_three_digits() -> None:
+    score = row(precision=0.98765, recall=0.5, f1=None, support=7)
+    assert printed(commands.SCORES.of([("method", score)])) == [["method", "0.988", "0.500", "None", "7"]]
+
+
+@pytest.mark.parametrize(
+    ("n", "shown"), [(2, "d0 d1"), (5, "d0 d1 d2 d3 d4"), (6, "d0 d1 d2 d3 d4 ..."), (9, "d0 d1 d2 d3 d4 ...")]
+)
+def test_five_of_the_documents_that_were_added_are_printed_and_all_are_in_the_data(n: int, shown: str) -> None:
+    added = tuple(f"d{at}" for at in range(n))
+    found = commands.ADDED.of([row(paper_id="p1", added=added, queries=("p1-a", "p1-b"), size=30)])
+    assert found.headings == ("query paper", "documents", "added", "queries", "pool")
+    assert printed(found) == [["p1", shown, str(n), "2", "30"]]
+    assert found.records == ({"query_paper": "p1", "queries": 2, "added": n, "size": 30, "documents": " ".join(added)},)
+
+
+def test_versions_of_pools_have_their_day() -> None:
+    first = row(number=1, method="drawn", reason=None, made_by=None, made_at=None, depth=None, pools=3, documents=60)
+    second = row(
+        number=2,
+        method="bm25",
+        reason="new",
+        made_by="lead",
+        made_at="2031-02-03T04:05:06Z",
+        depth=20,
+        pools=2,
+        documents=7,
+    )
+    found = commands.VERSIONS.of([first, second])
+    assert found.headings == ("version", "method", "reason", "by", "on", "to depth", "pools", "added")
+    assert printed(found)[0] == ["1", "drawn", "", "", "", "None", "3", "60"]
+    assert printed(found)[1] == ["2", "bm25", "new", "lead", "2031-02-03", "20", "2", "7"]
+    assert found.numeric_from == 5
+
+
+def test_methods_overlap_at_three_depths() -> None:
+    found = commands.OVERLAPS.of([row(first="bm25", second="tfidf", shared={10: 0.5, 25: 1.0})])
+    assert found.headings == ("method", "and", "first 10", "first 25", "first 50")
+    assert printed(found) == [["bm25", "tfidf", "50%", "100%", "–"]]
+
+
+def test_documents_of_a_pool_show_who_drew_them_and_who_also_had_them() -> None:
+    entries = (
+        PoolEntry("d1", Draw("bm25", 3, 12.3456789, 1), (Draw("tfidf", 7, 0.5, None), Draw(CITED, None, None, None))),
+        PoolEntry("d2", Draw(CITED, None, None, 2)),
+    )
+    pool = Pool("p1", "blocks", 2, 10, 1, ("bm25",), (), (), 0, entries)
+    found = commands.documents(pool, {"d1": "T" * 70}).of(pool.entries)
+    assert found.headings == ("turn", "document", "drawn by", "rank", "score", "also ranked by", "title")
+    assert printed(found) == [
+        ["1", "d1", "bm25", "3", "12.3457", "tfidf:7 cited", "T" * 60],
+        ["2", "d2", "cited", "None", "", "", ""],
+    ]
+    assert found.records[0] == {
+        **{"query_paper": "p1", "doc_id": "d1", "turn": 1, "method": "bm25", "rank": 3, "score": 12.3456789},
+        "also_had_by": "tfidf:7 cited",
+    }
+
+
+def test_a_training_curve_prints_percent_and_digits() -> None:
+    points = [
+        row(step=12_000, learning_rate=0.000123, train_loss=None, dev_loss=0.51239, dev_accuracy=0.875),
+        row(step=1, learning_rate=0.001, train_loss=0.12345, dev_loss=0.5, dev_accuracy=1.0),
+    ]
+    assert printed(commands.CURVE.of(points)) == [
+        ["12,000", "0.00012", "", "0.5124", "87.5%"],
+        ["1", "0.001", "0.1235", "0.5000", "100.0%"],
+    ]
+
+
+def test_a_person_without_a_grade_has_a_dash() -> None:
+    rows = [
+        row(query_id="q1", doc_id="d1", assessor="a1", counts=True, why="left", grade=grade) for grade in (None, 0, 2)
+    ]
+    assert [found[-1] for found in printed(commands.WITHDRAWN.of(rows))] == ["-", "0", "2"]
+
+
+def between() -> Between:
+    value = Estimate(0.5, Interval(0.4, 0.6, 0.95, "jackknife"))
+    return Between(
+        12, 3, dict.fromkeys(commands.AGREED, value) | {"percent": Estimate(80.0, Interval(70, 90, 0.95, "j"))}
+    )
+
+
+def test_agreement_with_gold_prints_three_coefficients_and_keeps_five() -> None:
+    trained = row(assessor="a1", gold=20, answered=12, verdict="passed", agreement=between(), looked_at=1)
+    found = commands.TRAINING.of([trained])
+    shown = ("kappa (quadratic)", "Spearman's rho", "agreement, %")
+    assert found.headings == ("assessor", "gold pairs", "answered", *shown, "looked at again", "verdict")
+    assert printed(found)[0][3:6] == ["0.50 [0.40, 0.60]", "0.50 [0.40, 0.60]", "80 [70, 90]"]
+    (record,) = found.records
+    assert [*record] == ["assessor", "given", "answered", "verdict", *commands.AGREED]
+    kappa = record["kappa"]
+    assert isinstance(kappa, Number)
+    assert kappa.rests_on == (("queries", 3), ("pairs", 12))
+
+
+def test_hidden_gold_has_the_same_figures() -> None:
+    found = commands.PROBED.of([row(assessor="a1", hidden=5, answered=4, agreement=between())])
+    assert found.headings == (
+        "assessor",
+        "hidden gold",
+        "answered",
+        "kappa (quadratic)",
+        "Spearman's rho",
+        "agreement, %",
+    )
+    assert found.records[0]["given"] == 5
+
+
+def test_views_are_compared_by_four_coefficients() -> None:
+    found = commands.COMPARED_VIEWS.of([row(first="abstract", second="full text", agreement=between())])
+    assert found.headings == (
+        "between",
+        "and",
+        "pairs",
+        "Spearman's rho",
+        "alpha (ordinal)",
+        "Cohen's kappa",
+        "agreement, %",
+    )
+    assert found.rows[0][2] == 12
+
+
+def test_a_view_has_the_median_seconds_of_the_pairs_that_were_timed() -> None:
+    seconds = Estimate(41.26, Interval(30.0, 50.0, 0.95, "order statistics"))
+    found = commands.VIEWS.of([row(view="abstract", pairs=9, answered=8, cannot_judge=1, seconds=seconds, timed=7)])
+    assert printed(found) == [["abstract", "9", "8", "1", "41 [30, 50]"]]
+    assert found.records == ({"first": "abstract", "median_seconds": found.rows[0][-1]},)
+    last = found.rows[0][-1]
+    assert isinstance(last, Number)
+    assert last.rests_on == (("pairs", 7),)
+
+
+def test_sent_pulled_and_corrected_have_a_line_for_each_person() -> None:
+    sent = row(assessor="a1", planned=9, there=4, sent=5, updated=2, withdrawn=1, address="http://x")
+    assert printed(commands.sent("assessor", "pairs").of([sent])) == [["a1", "9", "4", "5", "2", "1", "http://x"]]
+    pulled = row(assessor="a1", assigned=9, judged=8, new=7, changed=3, flagged=2, lost=1)
+    assert printed(commands.pulled("assessor", "pairs", "judged").of([pulled])) == [
+        ["a1", "9", "8", "7", "3", "2", "1"]
+    ]
+    corrected = row(assessor="a1", assigned=9, judged=8, sentences=7, queries=3)
+    assert printed(commands.pulled_labels("person", "papers", "done").of([corrected])) == [["a1", "9", "8", "7", "3"]]
