@@ -1,0 +1,128 @@
+"""A judgements file under the names of the study: its queries, its people and the plan that its rows make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Assessor, Assignment, Paper, Query
+from annot.base.settings import Settings
+from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
+from annot.formats.judgements_file import FileJudgement
+
+SETTINGS = Settings.model_validate({"facets": {"method": ["method"], "new-method": ["result"], "all": []}})
+
+
+def row(line: int, query: str, document: str = "d", assessor: str = "x", **changed: Any) -> FileJudgement:
+    given: dict[str, Any] = {"grade": 1, "judged_at": None, "seconds": None, "comment": None, "occasion": 1, "row": {}}
+    return FileJudgement(line, query, document, assessor, **(given | changed))
+
+
+def faults_of(call: Any, *given: Any, **named: Any) -> tuple[str, ...]:
+    with pytest.raises(InputError) as caught:
+        call(*given, name="f", **named)
+    return caught.value.faults
+
+
+def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> None:
+    rows = [row(1, "p-method"), row(2, "p-new-method"), row(3, "10-all"), row(4, "p-method"), row(5, "other")]
+    found = queries_of(rows, SETTINGS, "all", name="f")
+    assert {name: (one.query_id, one.paper_id, one.facet) for name, one in found.items()} == {
+        "p-method": ("p-method", "p", "method"),
+        "p-new-method": ("p-new-method", "p", "new-method"),
+        "10-all": ("10-all", "10", "all"),
+        "other": ("other-all", "other", "all"),
+    }
+
+
+def test_a_query_without_a_facet_and_one_that_is_there_under_two_names_are_faults() -> None:
+    rows = [row(2, "p"), row(3, "-method"), row(4, "q-all")]
+    assert faults_of(queries_of, rows, SETTINGS, None) == (
+        "f:2: query 'p' does not end in a facet of annot.toml (-method, -new-method, -all)",
+        "f:3: query '-method' does not end in a facet of annot.toml (-method, -new-method, -all)",
+    )
+    assert faults_of(queries_of, [row(1, "q-all"), row(2, "q")], SETTINGS, "all") == (
+        "f:2: query 'q' is the same as 'q-all'",
+    )
+
+
+def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:
+    known = [Assessor("a1", "Ann", False), Assessor("j2", None, True)]
+    rows = [row(1, "q", assessor=name) for name in ("Zoe", "Ann", "a3", "11", "9", "Judge", "j2", "Bob", "q12345")]
+    found = persons_of(rows, {"Judge", "j2"}, known, name="f")
+    assert {name: (one.assessor, one.account, one.adjudicator) for name, one in found.items()} == {
+        "Ann": ("a1", "Ann", False),
+        "Bob": ("a2", "Bob", False),
+        "Judge": ("j1", "Judge", True),
+        "Zoe": ("a4", "Zoe", False),
+        "a3": ("a3", None, False),
+        "j2": ("j2", None, True),
+        "q12345": ("a5", "q12345", False),
+        "9": ("a6", "9", False),
+        "11": ("a7", "11", False),
+    }
+
+
+def test_people_that_do_not_fit_are_faults() -> None:
+    known = [Assessor("a1", "Ann", False)]
+    rows = [row(1, "q", assessor="Ann"), row(2, "q", assessor="a1")]
+    assert faults_of(persons_of, rows, {"Ann", "Eve", "Dan"}, known) == (
+        "f: 2 names given with --adjudicator not found in any row",
+        "f: a1: an assessor in this study, an adjudicator by --adjudicator",
+        "f: a1 has two names in the file",
+    )
+
+
+def named(given: FileJudgement, person: str, *, adjudicates: bool = False) -> NamedRow:
+    return NamedRow(given, Query(f"{given.query}-all", given.query, "all", ()), person, adjudicates)
+
+
+def test_new_rows_come_behind_the_plan_in_the_order_of_time_or_else_of_the_file() -> None:
+    standing = (Assignment("p-all", "d1", "a1", 4), Assignment("p-all", "d2", "a1", 2))
+    given = [
+        named(row(5, "p", "d3", judged_at="2031-02"), "a1"),
+        named(row(6, "p", "d4", judged_at="2031-01"), "a1"),
+        named(row(7, "p", "d1"), "a1"),
+        named(row(9, "p", "d5"), "a2"),
+        named(row(8, "p", "d6", judged_at="2031-01"), "a2"),
+        named(row(10, "p", "d5"), "a2"),
+        named(row(11, "p", "d5", occasion=2), "a2"),
+        named(row(12, "p", "d7"), "j1", adjudicates=True),
+    ]
+    assert plan_of(given, standing) == (
+        *standing,
+        Assignment("p-all", "d4", "a1", 5),
+        Assignment("p-all", "d3", "a1", 6),
+        Assignment("p-all", "d6", "a2", 1),
+        Assignment("p-all", "d5", "a2", 2),
+        Assignment("p-all", "d5", "a2", 3, 2),
+    )
+
+
+def test_an_adjudicator_gives_one_final_grade_to_a_judged_pair() -> None:
+    plan = [Assignment("p-all", "d", "a1", 1)]
+    fine = [named(row(1, "p"), "j1", adjudicates=True), named(row(2, "p", "e", grade=None, occasion=2), "a1")]
+    check_adjudicated(fine, plan, name="f")
+    wrong = [
+        named(row(3, "p", grade=None), "j1", adjudicates=True),
+        named(row(4, "p", occasion=2), "j1", adjudicates=True),
+        named(row(5, "p", "e"), "j1", adjudicates=True),
+    ]
+    assert faults_of(check_adjudicated, wrong, plan) == (
+        "f:3: an adjudicator's row without a grade, expected the final one",
+        "f:4: an adjudicator's row with a second occasion, expected one decision",
+        "f:5: p e: adjudicated, but not judged by any assessor",
+    )
+
+
+def test_a_query_has_its_facets_sentences_and_a_whole_abstract_all() -> None:
+    papers, labels = {"p": Paper("p", "t", ("One.", "Two.", "Three."))}, {"p": ["method", "other", "method"]}
+
+    def sentences(facet: str, paper_id: str = "p") -> tuple[int, ...]:
+        return with_sentences(Query("q", paper_id, facet, ()), labels, papers, SETTINGS).sentences
+
+    assert sentences("method") == (0, 2)
+    assert sentences("new-method") == ()
+    assert sentences("all") == (0, 1, 2)
+    assert sentences("all", "unknown") == sentences("method", "unknown") == ()

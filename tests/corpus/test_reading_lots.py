@@ -1,0 +1,195 @@
+"""Papers read lot by lot: what is kept, what cannot be read and where it is, and how lots are made of files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from annot.base.errors import InputError
+from annot.base.settings.sections import CorpusSettings
+from annot.corpus import adding
+from annot.corpus.adding import CleaningCount, LotReader, PieceRead, Rejects, lots_of
+from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
+from annot.formats.cleaning import Cleaned
+from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.semantic_scholar import Spread
+
+GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
+
+
+def line(paper_id: str, sentences: list[str], title: str = "A title") -> str:
+    return json.dumps({"paper_id": paper_id, "title": title, "abstract": sentences})
+
+
+def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
+    path = folder / "papers.jsonl"
+    path.write_text("".join(f"{one}\n" for one in lines))
+    (folder / "out").mkdir(exist_ok=True)
+    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",))
+    return reader((7, [Piece(str(path), "annot", 0, None)]))
+
+
+LINES = (
+    line("a", GOOD),
+    "",
+    "no JSON",
+    line("b", []),
+    line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]),
+    '{"id": 1}',
+)
+
+
+def test_a_lot_has_its_good_papers_in_a_file_and_what_cannot_be_read_in_another(tmp_path: Path) -> None:
+    brought = read(tmp_path, *LINES)
+    (one,) = brought.pieces
+    assert (one.places, one.read) == (6, 3)
+    assert one.broken == Counter({"not valid JSON": 1, "no field 'title'": 1})
+    assert [place for place, _ in one.faults] == [3, 6, 6]
+    assert brought.marks.ids.to_pylist() == ["a", "b", "c"]
+    assert brought.marks.reason.tolist() == [KEPT, REASONS.index(Rejection.NO_ABSTRACT), KEPT]
+    assert brought.papers is not None
+    assert brought.papers.name.startswith("000007-")
+    assert pq.read_table(brought.papers)["paper_id"].to_pylist() == ["a", "c"]
+    assert brought.rejected is not None
+    rejected = [json.loads(record) for record in brought.rejected.read_text().splitlines()]
+    assert [(record["piece"], record["place"], record["record"]) for record in rejected] == [
+        (0, 3, "no JSON\n"),
+        (0, 6, '{"id": 1}'),
+    ]
+    ((position, (_, cleaned)),) = brought.cleaned.items()
+    assert position == 2
+    assert cleaned is not None
+    assert cleaned.paper_id == "c"
+
+
+def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_all(tmp_path: Path) -> None:
+    read(tmp_path, line("a", GOOD))
+    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".parquet"]
+    dry = read(tmp_path, *LINES, write=False)
+    assert (dry.papers, dry.rejected, dry.pieces[0].read) == (None, None, 3)
+
+
+def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adding, "AT_ONCE", 2)
+    monkeypatch.setattr(adding, "TOLD", 2)
+    monkeypatch.setattr(adding, "MOST", 0)
+    brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
+    assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
+    assert len(brought.pieces[0].faults) == 2
+    ((_, (counted_under, cleaned)),) = brought.cleaned.items()
+    assert counted_under
+    assert cleaned is None
+
+
+def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
+    tally, cleanings = Tally(), CleaningCount()
+    first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))
+    assert first.keep(tally, cleanings) == first.papers
+    assert pq.read_table(first.papers)["paper_id"].to_pylist() == ["a", "b"]
+    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings) is None
+    third = read(tmp_path, line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]))
+    assert third.keep(tally, cleanings) == third.papers
+    assert sum(cleanings.facts.values()) >= 1
+
+
+def test_small_files_share_a_lot_and_large_ones_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"a": 4, "b": 6, "c": 1, "d": 25, "e": 5}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(b"\n" * size)
+    monkeypatch.setattr(adding, "PIECE_BYTES", 10)
+    monkeypatch.setattr("annot.formats.corpora.cutting.PIECE_BYTES", 10)
+    lots = lots_of([("annot", str(tmp_path / name)) for name in sizes])
+    assert [[(Path(piece.path).name, piece.start, piece.stop) for piece in lot] for lot in lots] == [
+        [("a", 0, None), ("b", 0, None)],
+        [("c", 0, None), ("d", 0, 10)],
+        [("d", 10, 20)],
+        [("d", 20, 25)],
+        [("e", 0, None)],
+    ]
+
+
+def cleaned(paper_id: str) -> Cleaned:
+    return Cleaned(paper_id, (), {"title": "a\ud800"}, {"title": "a"})
+
+
+def test_cleaned_papers_are_all_counted_and_the_first_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adding, "MOST", 2)
+    count = CleaningCount()
+    count.take([(("x",), cleaned("a")), (("x", "y"), None), (("y",), cleaned("b")), (("y",), cleaned("c"))])
+    assert count.facts == {"x": 2, "y": 3}
+    found = count.written(tmp_path, "0123456789abcdef")
+    path = tmp_path / "cleaned-0123456789ab.jsonl"
+    assert (found.file, found.written) == (str(path), 2)
+    assert [json.loads(record)["paper_id"] for record in path.read_text().splitlines()] == ["a", "b"]
+    assert (count.written(None, "x").file, CleaningCount().written(tmp_path, "x").file) == (None, None)
+
+
+def piece_read(name: str, places: int, read: int, *faults: tuple[int, str], form: str = "annot") -> PieceRead:
+    broken = Counter({"no field": len(faults)}) if faults else Counter[str]()
+    return PieceRead(Piece(name, form, 0, None), places, read, broken, list(faults))
+
+
+def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -> None:
+    rejects = Rejects("paper", told=3)
+    scratch = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for path, piece in zip(scratch, (0, 1), strict=True):
+        path.write_text(json.dumps({"piece": piece, "place": 2, "reason": "no field"}) + "\n")
+    rejects.count((piece_read("f", 10, 9, (2, "bad")),), scratch[0])
+    rejects.count((piece_read("g", 5, 5), piece_read("f", 10, 8, (2, "worse"), (4, "worst"))), scratch[1])
+    rejects.count((piece_read("h", 1, 1, (1, "too many")),), tmp_path / "none.jsonl")
+    assert rejects.faults == ["f:2: bad", "f:12: worse", "f:14: worst"]
+    assert rejects.counts == {"cannot be read: no field": 4}
+    rejects.raise_if_unreadable()
+    out = tmp_path / "rejected.jsonl"
+    assert rejects.write(out) == str(out)
+    written = [json.loads(record) for record in out.read_text().splitlines()]
+    assert [(record["file"], record["place"], record["reason"]) for record in written] == [
+        ("f", 2, "no field"),
+        ("f", 12, "no field"),
+    ]
+    assert Rejects("paper", told=1).write(out) is None
+
+
+def refusal(rejects: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
+    def take() -> None:
+        rejects.count(pieces, None)
+        rejects.raise_if_unreadable()
+
+    with pytest.raises(InputError) as caught:
+        take()
+    return caught.value.message, caught.value.faults
+
+
+def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusal(Rejects("paper", told=1), piece_read("f", 0, 0)) == (
+        "f: no paper can be read",
+        ("f: found no line, or only blank ones, expected one paper per line",),
+    )
+    assert refusal(Rejects("paper", told=1), piece_read("f", 1, 0, (1, "bad")), piece_read("g", 1, 1)) == (
+        "f: no paper can be read",
+        ("f:1: bad",),
+    )
+    monkeypatch.setattr(adding, "MOST_FAULTS", 3)
+    faults = tuple((place, "bad") for place in range(1, 5))
+    message, told = refusal(Rejects("paper", told=1), piece_read("f", 9, 0, *faults[:3]))
+    assert (message, len(told)) == ("f: the first 3 records cannot be read, reading stopped", 3)
+    Rejects("paper", told=1).count((piece_read("f", 9, 1, *faults),), None)
+    assert refusal(Rejects("paper", told=1), piece_read("f", 9, 0, *faults[:2]))[0] == "f: no paper can be read"
+
+
+def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
+    rejects = Rejects("paper", told=5)
+    broken = ((2, Broken("no id", ("a", "b"), "{\ud800}")), (4, Broken("no id", ("c",), "[]")))
+    rejects.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
+    rejects.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
+    assert rejects.faults == ["part:2: a", "part:2: b", "part:4: c"]
+    assert rejects.counts == {"cannot be read: no id": 2}
+    assert not (tmp_path / "t.jsonl").exists()
+    out = tmp_path / "rejected.jsonl"
+    rejects.write(out)
+    assert [json.loads(record)["place"] for record in out.read_text().splitlines()] == [2, 4]
