@@ -58,9 +58,8 @@ def test_a_repeat_counts_if_both_answers_have_a_grade_that_counts() -> None:
         judged("d3", "a1", 1, flags=("late",)),
         judged("d4", "a1", 3),
     )
-    again = tuple(judged(doc, "a1", 0, occasion=2) for doc in ("d1", "d2", "d3")) + (
-        judged("d4", "a1", None, occasion=2),
-    )
+    grades = {"d1": 0, "d2": 0, "d3": 0, "d4": None}
+    again = tuple(judged(doc, "a1", grade, occasion=2) for doc, grade in grades.items())
     found = outcome(judgements=(*first, judged("d1", "a2", 3)), repeats=again)
     assert measured.repeats_of(found) == (Repeat("a1", "q1", "d1", 2, 0),)
 
