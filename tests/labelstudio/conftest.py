@@ -1,4 +1,4 @@
-"""A browser in which an assessor has signed in, for the tests of the screens."""
+"""A browser in which an assessor has signed in, and a server in memory with its gateway."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from annot.labelstudio.gateway import Gateway
+from faulty import open_gateway, with_project
 from fixtures_studio import Studio
+from studio_in_memory import StudioInMemory
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +26,21 @@ def signed_in(studio: Studio, chromium: Any) -> Iterator[Any]:
     page.close()
     yield context
     context.close()
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waiting for a lost answer, nor between the repeated reads of the library."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+@pytest.fixture
+def fake() -> StudioInMemory:
+    """A server with an empty project, of the id 1."""
+    return with_project()
+
+
+@pytest.fixture
+def gateway(fake: StudioInMemory) -> Gateway:
+    """What talks to that server."""
+    return open_gateway(fake)

@@ -1,19 +1,12 @@
-"""Wrong input for the commands of Judge."""
+"""Wrong input for the commands of Judge that plan, explain and follow the work."""
 
 from __future__ import annotations
 
 from spoiling import replace, sql, write
 from usual import isolated
-from wrong import DOWN, NOWHERE, Wrong
+from wrong import NOWHERE, Wrong
 
 WRONG: dict[str, Wrong] = {
-    "push: labels of an earlier annot.toml": Wrong(
-        "push",
-        "",
-        ("sentences are labelled other, but the labels of the study are background", "annot facets"),
-        "planned",
-        replace("annot.toml", '"result", "other"]', '"result"]'),
-    ),
     "status: labels that the screen confuses": Wrong(
         "status",
         "",
@@ -76,18 +69,6 @@ WRONG: dict[str, Wrong] = {
         isolated,
         exit_code=3,
     ),
-    "push: no server of anybody": Wrong(
-        "push",
-        "",
-        ("none of 4 servers could be reached", "no server is known for a1"),
-        "planned",
-        isolated,
-        exit_code=3,
-    ),
-    "push: a server of nobody": Wrong(
-        "push", " ".join(DOWN), ("does not belong to anyone in this study", "leave out --url"), "planned", isolated
-    ),
-    "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
     "assessor change: no e-mail address": Wrong(
         "assessor change", "a1 --account someone", ("expected an e-mail address",), "planned"
     ),
@@ -245,63 +226,6 @@ WRONG: dict[str, Wrong] = {
         "planned",
     ),
     "status: two things": Wrong("status", "--page --returned", ("found several of --page",), "judged"),
-    "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
-    "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
-    "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
-    "push: no token": Wrong(
-        "push", f"--url {NOWHERE}", (f"no token for {NOWHERE}", "LABEL_STUDIO_API_KEY"), "planned", exit_code=3
-    ),
-    "push: no server": Wrong(
-        "push", "", ("no Label Studio is running here", "annot studio up"), "planned", exit_code=3
-    ),
-    "push: a template with an unknown name": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
-        "planned",
-        write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
-    ),
-    "push: too long a definition": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("guidelines/method.md", "expected 1 to 140"),
-        "planned",
-        write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
-    ),
-    "push: a paper of the plan is gone": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("not in the corpus", "annot corpus add"),
-        "planned",
-        sql(
-            "UPDATE assignment SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
-            "UPDATE pool_entry SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
-        ),
-    ),
-    "push: sentences without labels": Wrong(
-        "push", " ".join(DOWN), ("no sentence labels", "annot facets"), "planned", sql("DELETE FROM facet_labels")
-    ),
-    "push: a method's name in the guidelines": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("names 'abs_tfidf'", "nothing was sent"),
-        "planned",
-        write("guidelines/method.md", "# Method\n\nFound by abs_tfidf.\n"),
-    ),
-    "push: server down, by the environment": Wrong(
-        "push",
-        "",
-        (f"no server answers at {NOWHERE}",),
-        "planned",
-        exit_code=3,
-        environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
-    ),
-    "push: a password in the address": Wrong(
-        "push",
-        "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
-        ("found a user name", "LABEL_STUDIO_URL"),
-        "planned",
-    ),
     "status: a facet that is a path": Wrong(
         "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
     ),
@@ -309,15 +233,7 @@ WRONG: dict[str, Wrong] = {
         "status", "", ("no such table", "restore a backup"), "judged", sql("DROP TABLE adjudication")
     ),
     "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
-    "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
-    "pull: no server": Wrong("pull", "", ("no Label Studio is running here",), "planned", exit_code=3),
     "forecast: no plan": Wrong("forecast", "", ("annot plan",), "pooled"),
-    "pull: watch a server that is down": Wrong(
-        "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
-    ),
-    "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
-    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every can only be used with --watch",), "planned"),
-    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("cannot be used with --watch",), "planned"),
     "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: no such file",), "settled"),
     "train gold: rows that cannot be used": Wrong(
@@ -378,66 +294,4 @@ WRONG: dict[str, Wrong] = {
         "judged",
     ),
     "adjudicate: no verb": Wrong("push", "adjudication now", ("unexpected extra argument",), "judged"),
-    "push adjudication: no judgements": Wrong("push", " ".join(["adjudication", *DOWN]), ("no judgements",), "planned"),
-    "push adjudication: server down": Wrong(
-        "push", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
-    ),
-    "push adjudication: a template with a wrong tag": Wrong(
-        "push",
-        " ".join(["adjudication", *DOWN]),
-        ("templates/adjudicate.xml.j2:1:",),
-        "judged",
-        write("templates/adjudicate.xml.j2", "{% if %}"),
-    ),
-    "push adjudication: no adjudicator": Wrong(
-        "push",
-        " ".join(["adjudication", *DOWN]),
-        ("adjudicator", "annot assessor add"),
-        "judged",
-        sql("UPDATE assessor SET adjudicator = 0"),
-    ),
-    "pull adjudication: server down": Wrong(
-        "pull", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
-    ),
-    "push substudy: nothing is drawn": Wrong(
-        "push", "substudy --view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
-    ),
-    "push substudy: unknown view": Wrong("push", "substudy --view fulll", ("did you mean 'full'?",), "settled"),
-    "push labels: an unknown person": Wrong(
-        "push", " ".join(["labels", "--assessor", "a7", *DOWN]), ("assessor 'a7': not known",), "planned"
-    ),
-    "push labels: server down": Wrong(
-        "push",
-        " ".join(["labels", "--assessor", "a1", *DOWN]),
-        (f"no server answers at {NOWHERE}",),
-        "planned",
-        exit_code=3,
-    ),
-    "push labels: a label that is not the study's": Wrong(
-        "push",
-        " ".join(["labels", "--assessor", "a1", *DOWN]),
-        ("sentences are labelled", "annot facets"),
-        "planned",
-        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
-    ),
-    "pull labels: server down": Wrong(
-        "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
-    ),
-    "push labels: nobody is named": Wrong("push", "labels", ("found no --assessor", "--assessor NAME"), "planned"),
-    "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
-    "push: an option of another round": Wrong(
-        "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
-    ),
-    "pull: an option of one round": Wrong(
-        "pull", "--dry-run", ("--dry-run is not for `annot pull`", "`annot pull labels`"), "planned"
-    ),
-    "pull: an option of another round": Wrong(
-        "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"
-    ),
-    "pull: watched, and a round": Wrong("pull", "training --watch", ("cannot be used with a round",), "planned"),
-    "push substudy: no view": Wrong("push", "substudy", ("needs its view", "--view full"), "settled"),
-    "push training: no gold": Wrong("push", "training", ("no gold pairs", "annot train gold"), "settled"),
-    "pull training: a server that is not there": Wrong(
-        "pull", " ".join(["training", *DOWN]), ("no server answers at",), "settled", exit_code=3
-    ),
 }

@@ -14,7 +14,7 @@ from statistics import mean
 
 from annot.base.records import Pool, Qrel, nested
 from annot.base.stats.values import rounding
-from annot.measuring.reusability.own_finds import MOST_PAPERS, Loss, Run, Score, finds_of, losses
+from annot.measuring.reusability.own_finds import Loss, Run, Score, finds_of, losses
 
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""
@@ -122,11 +122,11 @@ def verdict_of(losses: Sequence[Loss], *, tolerance: float) -> tuple[str, int | 
     if len(losses) > 1 and not undecided:
         return "fair", None
     # One method above the tolerance would do; to be fair, every one has to be below.
-    if above := [one.papers_needed or MOST_PAPERS + 1 for one in undecided if one.loss > tolerance]:
-        needed = min(above)
-    else:
-        needed = max((one.papers_needed or MOST_PAPERS + 1 for one in undecided), default=MOST_PAPERS + 1)
-    return "unknown", needed if needed <= MOST_PAPERS else None
+    above = [one for one in undecided if one.loss > tolerance]
+    needed = [one.papers_needed for one in above or undecided if one.papers_needed is not None]
+    if above:
+        return "unknown", min(needed, default=None)
+    return "unknown", max(needed, default=None) if len(needed) == len(undecided) else None
 
 
 def _condensed(runs: Runs, judged: Mapping[str, Collection[str]]) -> Runs:

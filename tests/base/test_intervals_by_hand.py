@@ -1,0 +1,231 @@
+"""Intervals over queries and papers, solved by hand, from their definitions, or refused with the reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.base.stats.clustered import (
+    clustered_interval,
+    clusters_of,
+    jackknife_interval,
+    mean_by_queries,
+    mean_interval,
+    parts_of_mean,
+    plural,
+    ratio_interval,
+    share,
+    share_of_counts,
+    too_few,
+)
+from annot.base.stats.medians import fences, fewest_for_median, median_interval, winsorised
+from annot.base.stats.values import Interval, Share, Undefined, rounded, significant, to_json
+from scipy import stats
+
+
+def ends(found: Interval | Undefined) -> tuple[float, float]:
+    assert isinstance(found, Interval), found
+    return found.low, found.high
+
+
+def test_units_of_chance_are_the_papers_where_several_queries_are_of_one() -> None:
+    queries, papers = ["b-x", "a-x", "b-y"], ["b", "a", "b"]
+    found = clusters_of(queries, papers)
+    assert (found.of.tolist(), found.n, found.unit) == ([1, 0, 1], 2, "query paper")
+    assert found.summed(np.array([1.0, 2, 4])).tolist() == [2, 5]
+    assert found.summed(np.array([[1.0, 0], [2, 1], [4, 0]])).tolist() == [[2, 1], [5, 0]]
+    own = clusters_of(queries, ["p", "q", "r"])
+    assert (own.of.tolist(), own.n, own.unit) == ([1, 0, 2], 3, "query")
+    assert clusters_of(queries, None).unit == "query"
+
+
+def is_wilsons(of: Share, *, worth: float, units: int) -> None:
+    """Both ends lie t standard errors of their own from the share: Wilson's definition."""
+    t = float(stats.t.ppf(0.975, units - 1))
+    assert isinstance(of.value, float)
+    for end in ends(of.interval):
+        if 0 < end < 1:
+            assert (of.value - end) ** 2 == pytest.approx(t * t * end * (1 - end) / worth)
+
+
+def test_a_share_of_independent_observations_is_worth_their_number() -> None:
+    found = share([1, 1, 1, *[0] * 7], range(10), level=0.95)
+    assert (found.count, found.of, found.value) == (3, 10, 0.3)
+    is_wilsons(found, worth=10, units=10)
+    low, high = ends(found.interval)
+    assert low < 0.3 < high
+
+
+def test_a_share_of_units_that_are_each_alike_is_worth_the_number_of_units() -> None:
+    found = share([1] * 10 + [0] * 10, np.repeat(range(4), 5), level=0.95)
+    is_wilsons(found, worth=4, units=4)
+    assert isinstance(found.interval, Interval)
+    assert found.interval.method == "Wilson, clustered by 4 queries"
+    by_paper = share([1] * 10 + [0] * 10, range(20), level=0.95, papers=np.repeat(range(4), 5))
+    assert isinstance(by_paper.interval, Interval)
+    assert (by_paper.interval.low, by_paper.interval.high) == ends(found.interval)
+    assert by_paper.interval.method == "Wilson, clustered by 4 query papers"
+
+
+@pytest.mark.parametrize(("hits", "end"), [(1, 1.0), (0, 0.0)])
+def test_where_all_or_none_are_hits_observations_count_as_independent(hits: int, end: float) -> None:
+    found = share([hits] * 6, np.repeat(range(3), 2), level=0.95)
+    is_wilsons(found, worth=6, units=3)
+    assert end in ends(found.interval)
+
+
+def test_observations_that_differ_more_within_units_than_between_are_worth_no_more_than_their_number() -> None:
+    found = share([1, 0] * 4, np.repeat(range(4), 2), level=0.95)
+    is_wilsons(found, worth=8, units=4)
+    almost = share([1, 0, 1, 0, 1, 0, 0, 0], np.repeat(range(4), 2), level=0.95)
+    is_wilsons(almost, worth=8, units=4)
+
+
+def test_a_share_without_two_units_has_no_interval() -> None:
+    one = share([1, 0], ["q", "q"], level=0.95)
+    assert (one.value, one.interval) == (0.5, Undefined("one query: an interval over queries needs two"))
+    assert share([], [], level=0.95).value == Undefined("there is nothing to count")
+    assert isinstance(share([1, 0], ["q", "r"], level=0.95).interval, Interval)
+
+
+def test_queries_of_which_nothing_was_counted_are_left_out_of_a_share() -> None:
+    found = share_of_counts([1, 0, 2, 0], [2, 0, 2, 1], level=0.95, papers=["p", "p", "q", "q"])
+    plain = share([1, 0, 1, 1, 0], ["a", "a", "b", "b", "c"], level=0.95, papers=["p", "p", "q", "q", "q"])
+    assert found == plain
+    assert (found.count, found.of) == (3, 5)
+
+
+def test_an_interval_by_units_has_students_t_and_ends_at_the_range() -> None:
+    influence = np.array([0.1, 0.1, -0.2, 0.0])
+    t = float(stats.t.ppf(0.95, 3))
+    half = t * math.sqrt((0.01 + 0.01 + 0.04) * 4 / 3)
+    assert ends(clustered_interval(0.2, influence, range(4), level=0.9, most=9)) == pytest.approx(
+        (0.2 - half, 0.2 + half)
+    )
+    assert ends(clustered_interval(0.2, influence, range(4), level=0.9, most=0.3)) == (-0.3, 0.3)
+    few = clustered_interval(0.2, influence, range(4), level=0.9, most=1, papers=[1, 1, 2, 3])
+    assert few == Undefined("3 query papers: an interval over query papers needs 4")
+    nothing = mean_by_queries(np.array([]), [], level=0.9, most=1)
+    assert nothing.value == Undefined("no judgements")
+    mean = mean_by_queries(np.array([0.0, 1, 2, 5]), range(4), level=0.95, most=9)
+    assert mean.value == 2
+    # With a query of each value it is the t interval of a mean.
+    error = np.std([0, 1, 2, 5], ddof=1) / 2
+    assert ends(mean.interval) == pytest.approx(stats.t.interval(0.95, 3, 2, error))
+
+
+def test_the_jackknife_is_students_t_on_fishers_scale() -> None:
+    values = np.array([0.2, 0.4, 0.6, 0.9])
+    others = (values.sum() - values) / 3
+    middle = math.atanh(2 * values.mean() - 1)
+    left_out = np.arctanh(2 * others - 1)
+    error = math.sqrt(3 / 4 * ((left_out - left_out.mean()) ** 2).sum())
+    half = stats.t.ppf(0.975, 3) * error
+    expected = tuple((1 + math.tanh(end)) / 2 for end in (middle - half, middle + half))
+    assert ends(jackknife_interval(0.525, others, level=0.95, least=0, most=1)) == pytest.approx(expected)
+    assert ends(mean_interval(values, level=0.95, least=0, most=1)) == pytest.approx(expected)
+    ratio = ratio_interval(values[:, None], np.ones((4, 1)), level=0.95, unit="query")
+    assert ends(ratio) == pytest.approx(expected)
+    doubled = np.repeat(values, 2)
+    by_paper = mean_interval(doubled, level=0.95, least=0, most=1, papers=[*"aabbccdd"])
+    assert ends(by_paper) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "without", "reason"),
+    [
+        (0.5, [0.5] * 3, "3 queries: an interval over queries needs 4"),
+        (0.5, [0.5, 0.4, math.nan, 0.5], "without one of the queries, it has no value"),
+        (1.0, [0.9] * 4, "it is 1 or -1, on all queries or without one of them"),
+        (0.5, [0.5, 0.5, -1.0, 0.5], "it is 1 or -1, on all queries or without one of them"),
+        (0.5, [0.5] * 4, "leaving out any query does not change it, so how it varies over queries is not known"),
+    ],
+)
+def test_a_jackknife_that_says_nothing_is_undefined(value: float, without: list[float], reason: str) -> None:
+    assert jackknife_interval(value, np.array(without), level=0.95) == Undefined(reason)
+
+
+def test_the_parts_of_a_mean_have_its_mean() -> None:
+    parts = parts_of_mean(np.array([[1.0, 2, 3, 6], [0, 0, 0, 4]]), ["b", "a", "b", "b"])
+    assert parts.tolist() == [[2 / 2, 10 / 2], [0, 4 / 2]]
+    assert parts.mean(axis=1).tolist() == [3, 1]
+
+
+def test_few_units_are_said_in_words() -> None:
+    assert too_few(1).reason == "1 query: an interval over queries needs 4"
+    assert too_few(2, 6, "query paper").kind == "fewer than 6 query papers"
+    assert (plural("query"), plural("query paper")) == ("queries", "query papers")
+
+
+def test_the_median_of_six_is_between_interpolated_order_statistics() -> None:
+    # The 1st and 6th of 6 hold it with 1 - 2/64, the 2nd and 5th with 1 - 14/64; Hettmansperger and Sheather between.
+    part = (62 / 64 - 0.95) / (62 / 64 - 50 / 64)
+    inwards = 5 * part / (1 + 4 * part)
+    found = median_interval(np.array([4.0, 0, 5, 1, 3, 2]), level=0.95)
+    assert ends(found) == pytest.approx((inwards, 5 - inwards))
+    assert isinstance(found, Interval)
+    assert found.method == "order statistics of 6 queries"
+    assert median_interval(np.arange(5.0), level=0.95) == Undefined("5 queries: an interval over queries needs 6")
+    assert isinstance(median_interval(np.ones(6), level=0.95), Undefined)
+
+
+@pytest.mark.parametrize(("level", "fewest"), [(0.95, 6), (0.5, 2), (0.75, 3), (0.99, 8)])
+def test_two_observations_hold_the_median_with_enough_units(level: float, fewest: int) -> None:
+    assert fewest_for_median(level) == fewest
+    assert 1 - 2 * 0.5**fewest >= level > 1 - 2 * 0.5 ** (fewest - 1)
+
+
+def test_the_median_over_papers_is_what_the_sign_test_does_not_reject() -> None:
+    papers = [str(at // 2) for at in range(12)]
+    # Of 12 different values the lowest: below it all 6 papers are above (1 of 64), above it 5 of 5 (1 of 32).
+    part = (0.025 - 1 / 64) / (1 / 32 - 1 / 64)
+    inwards = 11 * part / (1 + 10 * part)
+    found = median_interval(np.arange(12.0), level=0.95, papers=papers)
+    assert ends(found) == pytest.approx((inwards, 11 - inwards))
+    assert isinstance(found, Interval)
+    assert found.method == "sign test over 6 query papers"
+    tied = median_interval(np.repeat(np.arange(6.0), 2), level=0.95, papers=papers)
+    assert ends(tied) == (0, 5)
+    assert median_interval(np.arange(10.0), level=0.95, papers=papers[:10]) == too_few(5, 6, "query paper")
+
+
+def test_times_beyond_three_widths_of_their_logarithms_are_pulled_in() -> None:
+    times = np.exp([0.0, 1, 2])
+    low, high = fences(times, 2)
+    assert (math.log(low), math.log(high)) == pytest.approx((1 - 2 * 1.4826, 1 + 2 * 1.4826))
+    # Times that are all but equal may differ by a tenth a width.
+    assert tuple(map(math.log, fences(np.ones(3), 3))) == pytest.approx((-0.3, 0.3))
+    pulled = winsorised(np.exp([0.0, 0, 0, 1, -1]), fence=3)
+    assert np.log(pulled).tolist() == pytest.approx([0, 0, 0, 0.3, -0.3])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.12345678904, 0.1234567890),
+        (123456789012.0, 123456789000.0),
+        (9e-13, 0.0),
+        (2e-12, 2e-12),
+        (-9e-13, 0.0),
+        ((1 / 3, [2 / 3], {"a": 1e-13}), (0.3333333333, [0.6666666667], {"a": 0.0})),
+        (Undefined("x"), Undefined("x")),
+        (7, 7),
+    ],
+)
+def test_figures_have_ten_digits_and_no_dust(value: Any, shown: Any) -> None:
+    assert rounded(value) == shown
+
+
+def test_a_result_in_json_has_reasons_and_no_nan() -> None:
+    share_ = Share(1, 2, 0.5, Undefined("why"))
+    assert to_json({"a": [share_], 1: (None, "x")}) == {
+        "a": [{"count": 1, "of": 2, "value": 0.5, "interval": {"undefined": "why"}}],
+        "1": [None, "x"],
+    }
+    for value in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="use Undefined, with a reason"):
+            to_json([value])
+    assert significant(0.99996, 2) == 1.0
+    assert (Undefined("x").kind, Undefined("x", "y").kind) == ("x", "y")

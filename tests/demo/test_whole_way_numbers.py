@@ -1,0 +1,37 @@
+"""What the demonstration is run with, and how near its rankings are to the packaged ones."""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.records import ScoredDoc
+from annot.base.settings.sections import JudgingSettings
+from annot.demo import whole_way
+
+
+def ranking(*names: str) -> tuple[ScoredDoc, ...]:
+    return tuple(ScoredDoc(name, -float(at)) for at, name in enumerate(names))
+
+
+def documents(first: int, n: int = 30) -> tuple[ScoredDoc, ...]:
+    return ranking(*(f"d{at}" for at in range(first, first + n)))
+
+
+@pytest.mark.parametrize(("first", "share"), [(0, 1.0), (5, 0.75), (20, 0.0), (25, 0.0)])
+def test_rankings_are_compared_by_their_first_twenty_documents(first: int, share: float) -> None:
+    assert whole_way._overlap({"p1": documents(first)}, {"p1": documents(0)}) == pytest.approx(share)
+
+
+def test_the_overlap_is_the_mean_over_query_papers() -> None:
+    fresh = {"p1": documents(0), "p2": documents(10)}
+    assert whole_way._overlap(fresh, {"p2": documents(0), "p1": documents(0), "p3": ()}) == pytest.approx(0.75)
+
+
+def test_shares_are_shares_and_a_small_part_is_asked_again() -> None:
+    assert 0.5 < whole_way.TOLERANCE < 1
+    assert JudgingSettings(repeats=whole_way.REPEATS).repeats == whole_way.REPEATS <= 0.1
+
+
+def test_the_settings_are_of_the_demonstration() -> None:
+    text = whole_way._settings_text()
+    assert f'name = "{whole_way.NAME}"' in text
+    assert f"seed = {whole_way.SEED}" in text

@@ -1,0 +1,152 @@
+"""The tests behind the findings beside scipy's: severity, thresholds and noise over whole queries, groups, power."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.measuring.diagnosis.contrasts import detectable, higher, noise, severity, threshold, variance_between
+from annot.measuring.diagnosis.panel import Panel, SharedPairs
+from scipy import stats
+from simulated_assessors import TEAMS, Study, dense, of_papers, simulate
+
+
+def by_query(one: Panel, values: np.ndarray) -> np.ndarray:
+    """The mean of each query, values at nan left out."""
+    return np.array([np.nanmean(values[one.query == q]) for q in np.unique(one.query)])
+
+
+def test_severity_and_thresholds_are_scipys_t_tests_of_query_means() -> None:
+    one, _ = simulate(Study("all", None, 3.0, queries=12), 1)
+    compared = SharedPairs(one, without=())
+    grades = dense(one).astype(float)
+    for found, values in ((severity(compared), grades), (threshold(compared, 2), (grades >= 2).astype(float))):
+        for a in range(4):
+            means = by_query(one, values[:, a] - np.delete(values, a, axis=1).mean(axis=1))
+            theirs = stats.ttest_1samp(means, 0.0)
+            assert found.mean[a] == pytest.approx(means.mean())
+            assert found.p[a] == pytest.approx(theirs.pvalue)
+            interval = found.estimate(a, level=0.9, most=3.0, sign=1.0).interval
+            assert (interval.low, interval.high) == pytest.approx(tuple(theirs.confidence_interval(0.9)))
+            telling = int((abs(means) > 1e-12).sum())
+            assert (found.n[a], found.telling[a]) == (12, telling)
+            assert found.least[a] == pytest.approx(stats.binomtest(telling, telling).pvalue)
+
+
+def of_facets(one: Panel) -> tuple[np.ndarray, np.ndarray]:
+    """The query means of the differences of the first assessor, and the paper of each query."""
+    grades = dense(one).astype(float)
+    means = by_query(one, grades[:, 0] - np.delete(grades, 0, axis=1).mean(axis=1))
+    first = [int(np.flatnonzero(one.query == query)[0]) for query in range(len(means))]
+    return means, one.paper[first]
+
+
+def test_papers_of_several_facets_are_the_sample_of_the_t_test() -> None:
+    one, _ = simulate(Study("all", None, queries=24, facets=2, carried=0.3), 1)
+    means, paper = of_facets(one)
+    found = severity(SharedPairs(one, without=()))
+    of_paper = np.array([means[paper == p].mean() for p in np.unique(paper)])
+    theirs = stats.ttest_1samp(of_paper, 0.0)
+    assert (found.n[0], found.units[0]) == (24, 12)
+    assert found.mean[0] == pytest.approx(means.mean())
+    assert found.p[0] == pytest.approx(theirs.pvalue)
+    interval = found.estimate(0, level=0.95, most=3.0, sign=1.0).interval
+    assert (interval.low, interval.high) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+    assert interval.method == "clustered by 12 query papers, Student's t"
+
+
+def test_papers_with_fewer_facets_keep_the_mean_over_queries_with_the_jackknife_over_papers() -> None:
+    one, _ = simulate(Study("all", None, queries=of_papers(12, 3, fewer=True), facets=3, fewer=True, carried=0.3), 1)
+    means, paper = of_facets(one)
+    found = severity(SharedPairs(one, without=()))
+    without = np.array([means[paper != p].mean() for p in np.unique(paper)])
+    error = np.sqrt(11 / 12 * ((without - without.mean()) ** 2).sum())
+    assert sorted(np.bincount(paper)) == [1] * 4 + [3] * 8
+    assert (found.mean[0], found.error[0]) == pytest.approx((means.mean(), error))
+    assert found.p[0] == pytest.approx(2 * stats.t.sf(abs(means.mean()) / error, 11))
+
+
+def distances(grades: np.ndarray, couples: list[tuple[int, int]]) -> np.ndarray:
+    """The mean distance of each pair's grades over the couples that both judged it, nan where there is none."""
+    apart = [
+        np.where((grades[:, [a, b]] < 0).any(axis=1), np.nan, abs(grades[:, a] - grades[:, b])) for a, b in couples
+    ]
+    counts = np.isfinite(apart).sum(axis=0)
+    return np.where(counts > 0, np.nansum(apart, axis=0) / np.maximum(counts, 1), np.nan)
+
+
+@pytest.mark.parametrize("design", ["all", "per-pair"])
+def test_noise_is_the_distance_to_others_less_that_between_them_in_the_same_query(design: str) -> None:
+    one, _ = simulate(Study(design, None, 3.0, queries=12), 2)
+    grades = dense(one)
+    found = noise(SharedPairs(one, without=()))
+    for a in range(4):
+        mine = by_query(one, distances(grades, [team for team in TEAMS if a in team]))
+        theirs = by_query(one, distances(grades, [team for team in TEAMS if a not in team]))
+        test = stats.ttest_1samp(mine - theirs, 0.0, alternative="greater")
+        assert found.mean[a] == pytest.approx((mine - theirs).mean())
+        assert found.p[a] == pytest.approx(test.pvalue)
+
+
+def test_noise_of_teams_that_judge_whole_queries_is_welchs_test_between_queries() -> None:
+    one, _ = simulate(Study("per-query", None, 3.0, queries=24), 2)
+    found = noise(SharedPairs(one, without=()))
+    apart = by_query(one, distances(dense(one), TEAMS))
+    for a in range(4):
+        mine = np.array([a in TEAMS[q % len(TEAMS)] for q in range(24)])
+        test = stats.ttest_ind(apart[mine], apart[~mine], equal_var=False, alternative="greater")
+        assert (found.n[a], found.p[a]) == (12, pytest.approx(test.pvalue))
+        assert found.freedom[a] == pytest.approx(test.df)
+
+
+def both_tests(groups: list[np.ndarray], units: np.ndarray | None = None) -> tuple:
+    """Welch's test of the first two groups, and the analysis of variance of all; each value a unit of its own."""
+    values, group = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(one) for one in groups])
+    units = np.arange(len(values)) if units is None else units
+    two = group < 2
+    return higher(values[two], group[two] == 1, units[two]), variance_between(values, group, units)
+
+
+def test_tests_between_groups_are_scipys() -> None:
+    rng = np.random.default_rng(5)
+    groups = [rng.normal(size=n) for n in (7, 4, 9)]
+    ours, three = both_tests(groups)
+    _, two = both_tests(groups[:2])
+    assert three.p == pytest.approx(stats.f_oneway(*groups).pvalue)
+    test = stats.ttest_ind(groups[0], groups[1])
+    assert two.p == pytest.approx(test.pvalue)
+    assert two.difference / two.error == pytest.approx(test.statistic)
+    theirs = stats.ttest_ind(groups[0], groups[1], equal_var=False)
+    assert (ours.difference / ours.error, ours.freedom) == pytest.approx((theirs.statistic, theirs.df))
+    # 11 queries have 330 choices of 4; none is rarer.
+    assert (ours.least, two.least) == (pytest.approx(1 / 330), pytest.approx(2 / 330))
+    assert both_tests([np.ones(3), np.ones(3)])[0] is None
+    assert both_tests([np.array([1.0]), np.array([2.0])])[1] is None
+
+
+def test_queries_of_one_paper_that_say_the_same_count_as_one() -> None:
+    rng = np.random.default_rng(6)
+    groups = [rng.normal(size=n) for n in (7, 4, 9)]
+    papers = np.repeat(np.arange(20), 3)
+    for once, thrice in zip(both_tests(groups), both_tests([np.repeat(one, 3) for one in groups], papers), strict=True):
+        assert tuple(thrice) == pytest.approx(tuple(once))
+
+
+def test_papers_with_queries_on_both_sides_are_compared_within() -> None:
+    """Papers differ by far more than the facets: the paired t-test of scipy sees it, Welch's does not."""
+    rng = np.random.default_rng(7)
+    paper = rng.normal(0, 5, 9)
+    first, second = paper + rng.normal(1.0, 0.3, 9), paper + rng.normal(0, 0.3, 9)
+    units = np.concatenate([np.arange(9), np.arange(9)])
+    test, between = both_tests([first, second], units)
+    theirs = stats.ttest_rel(first, second, alternative="greater")
+    assert (test.difference / test.error, test.freedom) == pytest.approx((theirs.statistic, 8))
+    assert test.p == pytest.approx(theirs.pvalue)
+    assert test.least == pytest.approx(2.0**-9)
+    assert between.p < 0.001 < 0.2 < both_tests([first, second])[0].p
+
+
+def test_what_is_called_detectable_is_found_with_that_power() -> None:
+    """The power of a t-test by the noncentral t distribution, of 50 queries."""
+    size = float(detectable(1 / np.sqrt(50), 49.0, 0.001))
+    bound = stats.t.ppf(1 - 0.0005, 49)
+    assert stats.nct.sf(bound, 49, size * np.sqrt(50)) == pytest.approx(0.8, abs=0.01)

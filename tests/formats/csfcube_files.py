@@ -1,0 +1,45 @@
+"""How the tests read a CSFCube release, and the names of its files."""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.settings import Settings
+from annot.formats.csfcube import Release, read_release
+
+LABELS = Settings().labels.names
+
+
+FACETS = Settings().facets
+
+
+RATINGS = "test-pid2anns-csfcube-method.json"
+
+
+POOLS = "test-pid2pool-csfcube.json"
+
+
+PAPERS = "abstracts-csfcube-preds.jsonl"
+
+
+READABLE = "readable_annotations/1791179-method-adju.txt"
+
+
+RANKED = "eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-specter-method-ranked.json"
+
+
+def read(files: dict[str, bytes]) -> Release:
+    return read_release(files, name="CSFCube", known_labels=LABELS, facet_labels=FACETS)
+
+
+def faults_of(files: dict[str, bytes]) -> tuple[str, ...]:
+    with pytest.raises(InputError) as caught:
+        read(files)
+    return caught.value.faults
+
+
+def grades_by_query(release: Release) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = {query.query_id: {} for query in release.queries}
+    for decision in release.decisions:
+        grades[decision.query_id][decision.doc_id] = decision.grade
+    return grades

@@ -1,0 +1,186 @@
+"""The releases of others in annot's fields: S2ORC in four forms, arXiv, BEIR, ir_datasets, and joined datasets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from annot.formats.corpora import arxiv, irds, plain, s2orc, semantic_scholar
+from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR, Spreading, joined, shares_of
+
+
+def text_with_places(**changed: Any) -> dict[str, Any]:
+    text = "A title\nFirst part.\nSecond part.\nThe rest."
+    places = {
+        "title": [{"start": 0, "end": 7}],
+        "abstract": json.dumps([{"start": "8", "end": "19"}, {"start": 20, "end": 32}]),
+        "bibentry": [{"attributes": {"matched_paper_id": 5}}, {"attributes": None}, {"attributes": {}}],
+    }
+    return {"corpusid": 3, "year": 1999, "content": {"text": text, "annotations": places | changed}}
+
+
+@pytest.mark.parametrize("name", ["content", "body"])
+def test_the_abstract_and_title_of_a_whole_text_are_at_their_places(name: str) -> None:
+    record = text_with_places()
+    record[name] = record.pop("content")
+    assert s2orc.S2ORC.fits(record)
+    assert s2orc.paper(record) == {
+        "paper_id": 3,
+        "title": "A title",
+        "abstract": "First part.\n\nSecond part.",
+        "year": 1999,
+        "citations": [5],
+    }
+    assert s2orc.paper(record | {"title": "Own"})["title"] == "Own"
+    assert s2orc.paper({"corpusid": 1, name: {}}) == {
+        **{"paper_id": 1, "title": "", "abstract": "", "year": None, "citations": []}
+    }
+
+
+def test_each_earlier_form_of_s2orc_is_known_by_its_fields() -> None:
+    open_corpus = {"id": "x", "paperAbstract": "One.", "outCitations": ["y"], "title": "T"}
+    of_2019 = {"paper_id": 7, "metadata": {"title": "T", "abstract": "One."}}
+    of_2020 = {"outbound_citations": [], "mag_id": 1}
+    assert s2orc.paper(open_corpus) == {"paper_id": "x", "abstract": "One.", "citations": ["y"], "title": "T"}
+    assert s2orc.paper(of_2019) == {"paper_id": 7, "title": "T", "abstract": "One."}
+    assert s2orc.paper(of_2020) is of_2020
+    assert all(map(s2orc.S2ORC.fits, (open_corpus, of_2019, of_2020)))
+    others: list[Mapping[str, Any]] = [
+        {"outbound_citations": []},
+        {"metadata": {"year": 1}},
+        {"corpusid": 1, "content": ""},
+    ]
+    assert not any(map(s2orc.S2ORC.fits, [*others, {"content": {}}, {"metadata": "title"}]))
+
+
+def test_the_year_of_a_preprint_is_that_of_its_first_version() -> None:
+    record = {"id": "1", "title": "T", "abstract": "A", "categories": "cs", "update_date": "2011-01-01"}
+    versions = [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}, {"created": "Mon, 5 May 2008"}]
+    assert arxiv.paper(record | {"versions": versions}) == {
+        **{"paper_id": "1", "title": "T", "abstract": "A", "year": "2007"}
+    }
+    for other in ([], None, ["x"], [{"created": 1800}], [{"created": "in 18999"}]):
+        assert arxiv.paper(record | {"versions": other})["year"] == "2011"
+    assert arxiv.paper({"id": "1"}) == {"paper_id": "1", "year": None}
+    assert arxiv.ARXIV.fits(record)
+    assert arxiv.ARXIV.fits({"id": "1", "abstract": "A", "categories": "cs"})
+    assert not arxiv.ARXIV.fits({"id": "1", "abstract": "A"})
+
+
+def test_a_document_of_a_dataset_has_its_first_text_as_abstract() -> None:
+    assert irds.paper({"doc_id": "1", "abstract": "", "text": "T", "body": "B", "year": 1999}) == {
+        **{"paper_id": "1", "title": None, "abstract": "T", "year": 1999}
+    }
+    assert irds.paper({"doc_id": "1", "title": "x", "body": "B"}) == {"paper_id": "1", "title": "x", "abstract": "B"}
+    assert irds.paper({"doc_id": "1"})["abstract"] is None
+    assert irds.IRDS.by_name
+
+
+def entries(path: Path, text: str) -> list[tuple[int, Any]]:
+    path.write_text(text)
+    return list(plain.json_entries(Piece(str(path), "json", 0, None)))
+
+
+def test_one_json_text_has_the_papers_of_its_object_or_list(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    assert entries(path, '{"x": {"id": 1}, "y": {"id": 2}}') == [(1, {"id": 1}), (2, {"id": 2})]
+    assert entries(path, '{"id": 1, "metadata": {}}') == [(1, {"id": 1, "metadata": {}})]
+    assert entries(path, "{}") == [(1, {})]
+    assert entries(path, '[{"id": 1}, 7]') == [
+        (1, {"id": 1}),
+        (2, Broken("not a JSON object", ("found 7, expected a JSON object",), "7")),
+    ]
+    assert entries(path, '{"id": 1}\n\n{"id": 2}\n') == [(1, {"id": 1}), (2, None), (3, {"id": 2})]
+    assert plain.paper({"_id": "1", "text": "T", "metadata": {"year": 1}}) == {
+        **{"paper_id": "1", "title": None, "abstract": "T", "metadata": {"year": 1}}
+    }
+    assert "metadata" not in plain.paper({"_id": "1", "text": "T", "metadata": "x"})
+    assert plain.BEIR.fits({"_id": "1", "text": ""})
+    assert not plain.BEIR.fits({"_id": "1"})
+    assert plain.CSFCUBE.fits({"pred_labels": []})
+    assert not plain.CSFCUBE.fits({})
+    assert plain.ANNOT.fits({})
+
+
+def spread(folder: Path, number: int, *lines: object) -> semantic_scholar.Spread:
+    path = folder / f"{number}.jsonl"
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return Spreading(folder / "shares", 2)((number, str(path)))
+
+
+def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semantic_scholar, "_ROWS", 2)
+    papers = spread(
+        tmp_path, 1,
+        {"corpusid": 4, "title": "Four", "year": 1999},
+        "",
+        {"corpusid": 2, "title": None, "year": None},
+        {"corpusid": 1, "title": "One", "year": 2000},
+        {"corpusid": 6, "title": "Six \ud800", "year": 2001},
+    )  # fmt: skip
+    abstracts = spread(
+        tmp_path, 0,
+        {"corpusid": 6, "abstract": "Of six."}, {"corpusid": 8, "abstract": "Of none."},
+        {"corpusid": 1, "abstract": "Of one."}, {"corpusid": 2, "abstract": None, "openaccessinfo": {}},
+        {"corpusid": 4, "abstract": "Of four."},
+    )  # fmt: skip
+    assert (papers.lines, papers.rows, papers.broken) == (5, 4, ())
+    assert (abstracts.lines, abstracts.rows) == (5, 5)
+    even, odd = (list(joined(Piece(str(tmp_path / "shares" / share), "", 0, None))) for share in ("000", "001"))
+    assert [(at, row["corpusid"], row["title"], row["abstract"]) for at, row in even[:3] if isinstance(row, dict)] == [
+        (1, 4, "Four", "Of four."),
+        (2, 2, "", None),
+        (3, 6, "Six ", "Of six."),
+    ]
+    (last,) = even[3:]
+    assert last[0] == 4
+    assert isinstance(last[1], Broken)
+    assert last[1].faults == ("corpusid 8: no paper of this id in `papers`",)
+    assert [(row["corpusid"], row["abstract"]) for _, row in odd if isinstance(row, dict)] == [(1, "Of one.")]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason", "fault"),
+    [
+        ({"title": "T"}, "corpusid", "found None, expected a whole number of at most 63 bits"),
+        ({"corpusid": True}, "corpusid", "found True, expected a whole number of at most 63 bits"),
+        ({"corpusid": 2**63}, "corpusid", f"found {2**63}, expected a whole number of at most 63 bits"),
+        ({"corpusid": 1, "title": 2}, "title", "found 2, expected text"),
+        ({"corpusid": 1, "abstract": ["x"]}, "abstract", "found ['x'], expected text"),
+    ],
+)
+def test_a_row_that_a_column_cannot_hold_is_broken(tmp_path: Path, record: object, reason: str, fault: str) -> None:
+    found = spread(tmp_path, 0, {"corpusid": 2**63 - 1, "title": "T"}, record)
+    ((place, broken),) = found.broken
+    assert (place, broken.reason, broken.faults) == (2, f"{reason} cannot be used", (f"{reason}: {fault}",))
+    assert found.rows == 1
+
+
+def test_a_file_that_begins_with_broken_rows_only_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semantic_scholar, "MOST_FAULTS", 2)
+    assert spread(tmp_path, 0, "x", "x", "x", {"corpusid": 1}).lines == 2
+    late = spread(tmp_path, 1, {"corpusid": 1, "title": ""}, "x", "x", "x")
+    assert (late.lines, late.rows, len(late.broken)) == (4, 1, 3)
+    shares = {path.parent.name: pq.read_table(path).num_rows for path in (tmp_path / "shares").rglob("*.parquet")}
+    assert shares == {"001": 1}
+
+
+def test_the_shares_follow_from_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 100)
+    monkeypatch.setattr(semantic_scholar, "MOST_SHARES", 9)
+    path, packed = tmp_path / "a", tmp_path / "b"
+    packed.write_bytes(gzip.compress(b""))
+    for size, shares in ((99, 1), (100, 2), (399, 4), (5_000, 9)):
+        path.write_bytes(b"x" * size)
+        assert shares_of([str(path)]) == shares
+    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 4 * packed.stat().st_size)
+    assert shares_of([str(packed)]) == 2
+    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 4 * packed.stat().st_size + 1)
+    assert shares_of([str(packed)]) == 1
+    assert SEMANTIC_SCHOLAR.fits({"corpusid": 1})

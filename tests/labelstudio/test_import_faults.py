@@ -1,0 +1,183 @@
+"""Tasks arrive exactly once, whatever fails while they are imported."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import httpx
+import pytest
+from annot.base.errors import StudioError
+from annot.labelstudio.delivery import deliver
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.refusals import UncertainWrite
+from faulty import EACH_ONCE, IMPORT, LIST, TASKS, answers, keys, open_gateway, with_project
+from studio_in_memory import Fault, StudioInMemory, once
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+def test_tasks_arrive_once_and_in_order(fake: StudioInMemory, gateway: Gateway) -> None:
+    delivery = deliver(gateway, 1, TASKS, batch_size=4)
+    assert [made["data"]["pair_id"] for made in fake.tasks.values()] == list(EACH_ONCE)
+    assert delivery.sent == 10
+    assert fake.count("POST", IMPORT) == 3
+
+
+def test_a_second_import_sends_nothing(fake: StudioInMemory, gateway: Gateway) -> None:
+    first = deliver(gateway, 1, TASKS)
+    second = deliver(gateway, 1, TASKS)
+    assert second.sent == 0
+    assert second.task_ids == first.task_ids
+    assert fake.count("POST", IMPORT) == 1
+
+
+def test_an_import_that_is_answered_is_not_read_back(fake: StudioInMemory, gateway: Gateway) -> None:
+    """The answer holds the ids, and the server's count tells that nothing else came meanwhile."""
+    delivery = deliver(gateway, 1, TASKS, batch_size=4)
+    assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
+    assert fake.count("GET", LIST) == 2
+
+
+@pytest.mark.parametrize("answer", [{}, {"task_ids": None}, {"task_ids": [1, 2]}, ["nonsense"]])
+def test_an_answer_that_lacks_ids_is_read_back(fake: StudioInMemory, gateway: Gateway, answer: object) -> None:
+    def stores(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        return httpx.Response(201, json=answer)
+
+    fake.faults.append(once("POST", IMPORT, stores))
+    delivery = deliver(gateway, 1, TASKS)
+    assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
+    assert keys(fake) == EACH_ONCE
+
+
+def test_only_what_is_missing_is_sent(fake: StudioInMemory, gateway: Gateway) -> None:
+    deliver(gateway, 1, TASKS[3:6])
+    delivery = deliver(gateway, 1, TASKS)
+    assert delivery.sent == 7
+    assert keys(fake) == EACH_ONCE
+
+
+def test_a_lost_answer_is_looked_after_before_anything_is_sent_again(fake: StudioInMemory, gateway: Gateway) -> None:
+    def stores_then_fails(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        return httpx.Response(502, json={"detail": "bad gateway"})
+
+    fake.faults.append(once("POST", IMPORT, stores_then_fails))
+    deliver(gateway, 1, TASKS)
+    assert fake.count("POST", IMPORT) == 1
+    assert keys(fake) == EACH_ONCE
+
+
+def test_a_502_is_not_repeated_behind_our_back(fake: StudioInMemory, gateway: Gateway) -> None:
+    fake.faults.append(once("POST", IMPORT, answers(502)))
+    deliver(gateway, 1, TASKS)
+    posts = [index for index, (method, path) in enumerate(fake.requests) if method == "POST"]
+    assert len(posts) == 2
+    between = fake.requests[posts[0] + 1 : posts[1]]
+    assert between
+    assert all(method == "GET" for method, _ in between)
+    assert keys(fake) == EACH_ONCE
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("error", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError])
+def test_a_broken_import_is_reconciled(
+    fake: StudioInMemory, gateway: Gateway, error: type[httpx.TransportError], stored: bool
+) -> None:
+    def breaks(request: httpx.Request) -> httpx.Response:
+        if stored:
+            fake.serve(request)
+        raise error("broken", request=request)
+
+    fake.faults.append(once("POST", IMPORT, breaks, after=1))
+    deliver(gateway, 1, TASKS, batch_size=3)
+    assert keys(fake) == EACH_ONCE
+    assert fake.count("POST", IMPORT) == (4 if stored else 5)
+
+
+def test_an_import_that_lands_late_leaves_no_second_copy(fake: StudioInMemory, gateway: Gateway) -> None:
+    """The server was still busy with the import of a push that had been killed."""
+    late: list[httpx.Request] = []
+
+    def keeps(request: httpx.Request) -> httpx.Response:
+        late.append(request)
+        raise httpx.ReadTimeout("busy", request=request)
+
+    def lands(request: httpx.Request) -> httpx.Response:
+        fake.serve(late[0])
+        return fake.serve(request)
+
+    fake.faults += [once("POST", IMPORT, keeps), once("POST", IMPORT, lands)]
+    deliver(gateway, 1, TASKS)
+    assert keys(fake) == EACH_ONCE
+    assert fake.count("DELETE", "/api/tasks/") == 10
+
+
+def test_of_two_copies_the_annotated_one_stays(fake: StudioInMemory, gateway: Gateway) -> None:
+    deliver(gateway, 1, TASKS[:2])
+    gateway.send_tasks(1, TASKS[:2])
+    second_copies = sorted(fake.tasks)[2:]
+    gateway.annotate(second_copies[0], [])
+    delivery = deliver(gateway, 1, TASKS[:2])
+    assert sorted(delivery.task_ids.values()) == sorted([second_copies[0], sorted(fake.tasks)[0]])
+    assert keys(fake) == Counter(made["data"]["pair_id"] for made in TASKS[:2])
+
+
+def test_two_annotated_copies_are_left_and_told(fake: StudioInMemory, gateway: Gateway) -> None:
+    deliver(gateway, 1, TASKS[:1])
+    gateway.send_tasks(1, TASKS[:1])
+    for task_id in fake.tasks:
+        gateway.annotate(task_id, [])
+    with pytest.raises(StudioError, match="exist twice") as caught:
+        deliver(gateway, 1, TASKS[:1])
+    assert TASKS[0]["data"]["pair_id"] in (caught.value.hint or "")
+    assert len(fake.tasks) == 2
+
+
+def test_a_refused_import_is_not_tried_again(fake: StudioInMemory, gateway: Gateway) -> None:
+    fake.faults.append(once("POST", IMPORT, answers(400)))
+    with pytest.raises(StudioError, match="as the test wants it"):
+        deliver(gateway, 1, TASKS)
+    assert fake.count("POST", IMPORT) == 1
+
+
+def test_a_server_that_never_takes_them_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
+    fake.faults += [once("POST", IMPORT, answers(503)) for _ in range(9)]
+    with pytest.raises(UncertainWrite):
+        deliver(gateway, 1, TASKS)
+    assert fake.count("POST", IMPORT) == 3
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(seed: int) -> None:
+    rng = random.Random(seed)
+    fake = with_project()
+    kinds = ["store, then 502", "502", "drop", "store, then drop", "read fails", "answer"]
+
+    def flaky(request: httpx.Request) -> httpx.Response | None:
+        kind = rng.choice(kinds) if rng.random() < 0.4 else "answer"
+        if kind == "answer":
+            return None
+        if request.method == "GET":
+            return httpx.Response(500, json={}) if kind == "read fails" else None
+        if kind.startswith("store"):
+            fake.serve(request)
+        if kind.endswith("drop"):
+            raise httpx.ReadError("dropped", request=request)
+        return httpx.Response(502, json={})
+
+    class Forever(list[Fault]):
+        def remove(self, fault: Fault) -> None:
+            pass
+
+    for _ in range(30):
+        fake.faults = Forever([flaky])
+        try:
+            deliver(open_gateway(fake), 1, TASKS, batch_size=rng.randint(1, 6))
+        except StudioError:
+            continue
+        break
+    fake.faults = []
+    deliver(open_gateway(fake), 1, TASKS)
+    assert keys(fake) == EACH_ONCE

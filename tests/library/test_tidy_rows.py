@@ -1,0 +1,70 @@
+"""Tables as rows with one figure each: which cells a row keeps, and how wholes and gaps are typed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+from annot.api import tidy
+from annot.api.evaluating import MeasuredRuns
+from annot.base.stats.values import Interval, Undefined
+from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
+
+WITH_ENDS = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife"), rests_on=(("pairs", 7),))
+NONE = Number(Undefined("one grade"), COEFFICIENT)
+
+
+def table(*records: dict[str, object], name: str = "t") -> Any:
+    return SimpleNamespace(name=name, records=records)
+
+
+def test_each_figure_of_a_record_is_a_row_with_the_other_cells() -> None:
+    made = tidy.frame([table({"facet": "aim", "median": WITH_ENDS, "mean": NONE, "queries": 3})], figure="statistic")
+    assert [*made.columns] == [
+        "facet",
+        "statistic",
+        "value",
+        "low",
+        "high",
+        "interval",
+        "pairs",
+        "queries",
+        "undefined",
+    ]
+    first, second = made.to_dict("records")
+    assert (first["statistic"], first["value"], first["low"], first["high"]) == ("median", 0.5, 0.4, 0.6)
+    assert (first["interval"], first["undefined"], first["pairs"], first["queries"]) == ("jackknife", "", 7, 3)
+    assert (second["statistic"], second["undefined"], second["interval"]) == ("mean", "one grade", "")
+    assert pd.isna(second["value"])
+    assert pd.isna(second["pairs"])
+    assert (str(made["pairs"].dtype), str(made["value"].dtype)) == ("Int64", "float64")
+
+
+def test_a_record_whose_figure_is_its_value_is_one_row() -> None:
+    record = {"run": "a", "value": WITH_ENDS, "p": Number(0.03, MEASURE), "holds": True}
+    made = tidy.frame([table(record)], parts=tidy.INTERVAL)
+    assert made.to_dict("records") == [
+        {"run": "a", "value": 0.5, "low": 0.4, "high": 0.6, "interval": "jackknife", "p": 0.03, "holds": True}
+    ]
+
+
+def test_a_record_without_figures_is_one_row_and_tables_may_be_named() -> None:
+    made = tidy.frame([table({"rank": 1}, name="x"), table({"rank": None, "n": 2}, name="y")], named=True)
+    assert [*made["table"]] == ["x", "y"]
+    assert made["rank"].tolist() == [1, pd.NA]
+    assert made["n"].tolist() == [pd.NA, 2]
+    assert tidy.csv_text(made) == "table,rank,n\nx,1,\ny,,2\n"
+
+
+def test_cells_of_csv_have_six_digits() -> None:
+    assert tidy.csv_text(pd.DataFrame({"value": [1 / 3, 12345.678]})) == "value\n0.333333\n12345.7\n"
+
+
+def test_measured_runs_are_printed_without_their_tables() -> None:
+    frame = pd.DataFrame({"value": [1.0]})
+    found = MeasuredRuns(2, ("a note",), frame, frame, frame)
+    assert repr(found) == "MeasuredRuns(relevant_from=2, notes=('a note',))"
+    for copy in (found.to_frame(), found.comparisons(), found.per_query()):
+        copy.loc[0, "value"] = 2.0
+    assert frame["value"].tolist() == [1.0]

@@ -1,0 +1,138 @@
+"""Rankings on disk: what is written is read back, joined with what was there, and refused where it was changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Addition, Draw, Paper, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.base.settings import Settings
+from annot.pools.frozen_rankings import (
+    joined,
+    lines_of,
+    lines_on_disk,
+    method_settings,
+    needed,
+    rank_corpus,
+    read_rankings,
+    write_rankings,
+)
+from annot.pools.pool_design import PoolDesign
+from annot.store.paper_writing import PaperWriter
+from annot.study.workspace import Workspace
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path, Settings())
+
+
+def ranking(*doc_ids: str) -> Ranking:
+    return tuple(ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids))
+
+
+BM25: dict[str, Ranking] = {"p2": ranking("c"), "p1": ranking("a", "b"), "p3": ()}
+
+
+def facts(*papers: str, corpus: str = "c1", depth: int = 5, **methods: Any) -> dict[str, Any]:
+    return {"corpus_sha256": corpus, "ranking_depth": depth, "query_papers": list(papers), "methods": methods}
+
+
+def written(ws: Workspace, rankings: Mapping[str, Mapping[str, Ranking]], **given: Any) -> None:
+    write_rankings(ws, lines_of(rankings), facts=given)
+
+
+def test_rankings_are_read_back_and_a_paper_without_one_has_none(ws: Workspace) -> None:
+    written(ws, {"bm25": BM25}, **facts("p1", "p2", "p3", bm25={"k1": 1.5}))
+    assert (ws.rankings / "bm25.run").read_text().splitlines() == [
+        "p1 Q0 a 1 0 bm25",
+        "p1 Q0 b 2 -1 bm25",
+        "p2 Q0 c 1 0 bm25",
+    ]
+    assert read_rankings(ws, {"bm25": ["p3", "p1"]}) == {"bm25": {"p3": (), "p1": BM25["p1"]}}
+    assert method_settings(ws) == {"bm25": {"k1": 1.5}}
+    manifest = json.loads((ws.rankings / "manifest.json").read_text())
+    assert manifest["inputs"] == {"corpus": "c1"}
+    assert "corpus_sha256" not in manifest
+
+
+def test_the_files_of_other_methods_go(ws: Workspace) -> None:
+    written(ws, {"bm25": BM25, "dense": BM25}, **facts("p1", "p2", "p3"))
+    written(ws, {"dense": BM25}, **facts("p1", "p2", "p3"))
+    assert list(lines_on_disk(ws)) == ["dense"]
+    assert lines_on_disk(ws)["dense"] == {"p1": "p1 Q0 a 1 0 dense\np1 Q0 b 2 -1 dense\n", "p2": "p2 Q0 c 1 0 dense\n"}
+
+
+def test_new_rankings_join_those_on_disk(ws: Workspace) -> None:
+    added = lines_of({"dense": {"p4": ranking("d"), "p1": ranking("e")}})
+    first = facts("p4", "p1", corpus="c2", depth=3, dense={"space": "s"})
+    assert joined(ws, added, facts=first) == (added, first)
+    assert method_settings(ws) == {}
+    written(ws, {"bm25": BM25}, **facts("p1", "p2", "p3", bm25={"k1": 1.5}), inputs={"x": "1"})
+    lines, told = joined(ws, added, facts={**first, "inputs": {"y": "2"}})
+    assert lines == {"bm25": {"p3": "", **lines_on_disk(ws)["bm25"]}, "dense": added["dense"]}
+    assert told == {
+        "corpus_sha256": "c1",
+        "inputs": {"x": "1", "y": "2"},
+        "ranking_depth": 5,
+        "query_papers": ["p1", "p2", "p3", "p4"],
+        "methods": {"bm25": {"k1": 1.5}, "dense": {"space": "s", "corpus_sha256": "c2"}},
+        "not_ranked": {"bm25": ["p4"], "dense": ["p2", "p3"]},
+    }
+    write_rankings(ws, lines, facts=told)
+    assert read_rankings(ws, {"dense": ["p4"], "bm25": ["p3"]}) == {"dense": {"p4": ranking("d")}, "bm25": {"p3": ()}}
+    with pytest.raises(MissingInput, match="no rankings for these query papers: p9, p4 by bm25, p2 by dense"):
+        read_rankings(ws, {"bm25": ["p4", "p1"], "dense": ["p2", "p9"]})
+    again, later = joined(ws, lines_of({"bm25": {"p4": ranking("f")}}), facts=facts("p4", depth=9, bm25={}))
+    assert again["bm25"]["p4"] == "p4 Q0 f 1 0 bm25\n"
+    assert later["not_ranked"] == {"dense": ["p2", "p3"]}
+    assert (later["ranking_depth"], later["methods"]["bm25"]) == (9, {})
+
+
+def test_a_file_that_is_not_as_recorded_is_refused(ws: Workspace) -> None:
+    written(ws, {"bm25": BM25}, **facts("p1", "p2", "p3", bm25={}))
+    with pytest.raises(MissingInput, match="no rankings to draw from"):
+        read_rankings(ws, {"dense": ["p1"]})
+    (ws.rankings / "bm25.run").write_text("p1 Q0 b 1 0 bm25\n")
+    with pytest.raises(InputError, match="SHA-256"):
+        read_rankings(ws, {"bm25": ["p1"]})
+    (ws.rankings / "manifest.json").write_text('{"files": {}, "inputs": {}}')
+    with pytest.raises(InputError, match="found no `query_papers`, expected a list"):
+        read_rankings(ws, {"bm25": ["p1"]})
+
+
+def test_a_pool_follows_from_the_rankings_of_its_design_and_of_its_additions() -> None:
+    design = PoolDesign("blocks", 2, 50, 1, ("cited", "bm25"), ())
+    additions = (
+        Addition(2, "dense", 1, (), None, None, None),
+        Addition(3, "manual", None, ("x",), None, None, None),
+        Addition(4, "bm25", 1, (), None, None, None),
+    )
+    entry = PoolEntry("d", Draw("bm25", 1, 0.5, 1))
+    pool = Pool("p1", "blocks", 2, 50, 1, ("bm25",), (), (), None, (entry,), additions)
+    assert needed({"p2": design, "p1": design}, {"p1": pool}) == {"bm25": ["p2", "p1"], "dense": ["p1"]}
+
+
+def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Workspace) -> None:
+    with PaperWriter(ws.corpus, name="a.parquet") as writer:
+        writer.add(Paper("p1", "A title", ("One.",)))
+    given = {"other": {"p1": ranking("a", "p1", "out", "b", "c"), "p9": ranking("z")}}
+    rankings, told = rank_corpus(
+        ws,
+        methods=["other"],
+        query_papers=["p1", "p2"],
+        excluded=lambda: {"p1": ["out"]},
+        ranking_depth=2,
+        keep=False,
+        advance=lambda done, total: None,
+        given=given,
+    )
+    assert [doc.doc_id for doc in rankings["other"]["p1"]] == ["a", "b"]
+    assert rankings["other"]["p2"] == ()
+    assert (told["ranking_depth"], told["query_papers"]) == (2, ["p1", "p2"])
+    (imported,) = told["methods"]["other"].values()
+    assert told["inputs"] == {"pools/imported/other.run": imported}

@@ -1,0 +1,205 @@
+"""The sets of vectors of a study: what they may be called, what may replace them, and the record of their files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.settings import Settings
+from annot.ranking.index import words_place
+from annot.ranking.index_parts import Places
+from annot.ranking.paper_vectors import (
+    absent_by_default,
+    check_replaceable,
+    check_set_name,
+    imported_word_vectors,
+    only_space,
+    recorded_files,
+    vectors_of,
+)
+from annot.ranking.systems.training.recipes import recipe_of
+from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.study.workspace import Workspace
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path, Settings())
+
+
+def about(ws: Workspace, name: str, **facts: Any) -> None:
+    (ws.vectors / name).mkdir(parents=True)
+    (ws.vectors / name / "vectors.json").write_text(json.dumps(facts))
+
+
+@pytest.mark.parametrize("name", ["mine", "a.b-c+d_1", "specter", "ö"])
+def test_a_set_may_be_called_like_a_file_or_an_encoder_of_abstracts(name: str) -> None:
+    check_set_name(name)
+
+
+@pytest.mark.parametrize("name", ["", ".hidden", "a/b", "a b", "x" * 101])
+def test_a_set_has_the_name_of_a_file(name: str) -> None:
+    with pytest.raises(InputError, match="expected letters, digits"):
+        check_set_name(name)
+
+
+@pytest.mark.parametrize("name", ["cited", "abs_tfidf", "fabs_tfidf", "ot-aspire"])
+def test_a_set_does_not_take_the_name_of_a_method_without_vectors(name: str) -> None:
+    with pytest.raises(InputError, match="the name of a method that has no vectors"):
+        check_set_name(name)
+
+
+def test_only_vectors_of_the_same_space_and_origin_are_replaced(ws: Workspace) -> None:
+    check_replaceable(ws, "mine", "s", encoded=True)
+    about(ws, "mine", space="s")
+    check_replaceable(ws, "mine", "s", encoded=False)
+    with pytest.raises(InputError, match="contains vectors that were not encoded here"):
+        check_replaceable(ws, "mine", "s", encoded=True)
+    with pytest.raises(InputError, match="vectors of s, found other"):
+        check_replaceable(ws, "mine", "other", encoded=False)
+    about(ws, "made", space="s", weights_sha256="1")
+    check_replaceable(ws, "made", "s", encoded=True)
+    with pytest.raises(InputError, match="contains vectors that an encoder made"):
+        check_replaceable(ws, "made", "s", encoded=False)
+    ws.imported_rankings.mkdir(parents=True)
+    (ws.imported_rankings / "manifest.json").write_text('{"methods": {"run": {}}}')
+    with pytest.raises(InputError, match="the name of an imported run"):
+        check_replaceable(ws, "run", "s", encoded=False)
+
+
+def test_a_name_that_could_be_of_several_spaces_says_none(ws: Workspace) -> None:
+    assert only_space(ws, "mine") == "mine"
+    assert only_space(ws, "specter") is None
+    about(ws, "mine", space="other")
+    about(ws, "own", space="own")
+    assert (only_space(ws, "mine"), only_space(ws, "own")) == (None, "own")
+
+
+def test_the_default_method_without_vectors_is_named_until_they_are_there(ws: Workspace) -> None:
+    assert absent_by_default(ws) == ("specter",)
+    about(ws, "specter")
+    assert absent_by_default(ws) == ()
+
+
+def test_recorded_files_are_named_with_hash_and_record(ws: Workspace) -> None:
+    about(ws, "b", files={"ids.txt": "1", "vectors.npy": "2"})
+    about(ws, "a")
+    assert list(recorded_files(ws)) == [
+        (ws.vectors / "b" / "ids.txt", "1", "corpus/vectors/b/vectors.json"),
+        (ws.vectors / "b" / "vectors.npy", "2", "corpus/vectors/b/vectors.json"),
+    ]
+
+
+def test_vectors_that_are_not_there_are_asked_for_by_name(ws: Workspace) -> None:
+    assert imported_word_vectors(ws) is None
+    with pytest.raises(MissingInput, match=r"mine: no vectors at \S+mine$") as caught:
+        vectors_of(ws, "mine")
+    assert "annot vectors add mine --encoder mine" in str(caught.value.hint)
+    with pytest.raises(MissingInput, match=r"did you mean 'abs_tfidf'\?"):
+        vectors_of(ws, "abs_tfdf")
+
+
+def test_an_index_that_was_made_before_is_found_again(ws: Workspace) -> None:
+    places = Places(ws.cache / "index", ws.cache / "new", "0123456789abcdef" * 4, "")
+    assert places.own("lsa") == ws.cache / "new" / "corpora" / "0123456789abcdef" / "lsa"
+    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
+    name = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+    assert words_place(ws, places) == places.own(name)
+    (ws.cache / "index" / "corpora" / "0123456789abcdef" / name).mkdir(parents=True)
+    assert words_place(ws, places) == ws.cache / "index" / "corpora" / "0123456789abcdef" / name
+    (ws.cache / "index" / "shards" / "one").mkdir(parents=True)
+    (ws.cache / "new" / "shards" / "two").mkdir(parents=True)
+    assert places.made_before == {"one", "two"}
+    ws.word_vectors.mkdir(parents=True)
+    assert words_place(ws, places) == ws.word_vectors
+
+
+@pytest.mark.parametrize("file", ["config.json", "modules.json"])
+def test_weights_are_looked_for_in_the_study(tmp_path: Path, file: str) -> None:
+    (tmp_path / "own").mkdir()
+    weights = EncoderWeights("own", None, "cls")
+    with pytest.raises(MissingInput, match="own: no weights in") as caught:
+        weights.find(tmp_path)
+    assert caught.value.hint == f"put a folder of weights at {tmp_path / 'own'}; they were never published"
+    with pytest.raises(MissingInput) as caught:
+        EncoderWeights("cosentbert", None, "cls").find(tmp_path)
+    assert str(caught.value.hint).endswith("; or train them with `annot encoder train cosentbert`")
+    (tmp_path / "own" / file).write_text("{}")
+    assert weights.find(tmp_path) == tmp_path / "own"
+    assert (weights.needs, EncoderWeights("x", "y/z", "cls").needs) == (
+        "weights of your own in weights/own",
+        "weights y/z",
+    )
+
+
+def test_the_hash_of_weights_is_that_of_their_files_and_names(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.json").write_text("{}")
+    (tmp_path / "a.bin").write_bytes(b"1")
+    (tmp_path / "README.md").write_text("not of them")
+    expected = hashlib.sha256()
+    for name, content in (("a.bin", b"1"), ("sub/b.json", b"{}")):
+        expected.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    assert digest_of(tmp_path) == expected.hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "at_once"),
+    [
+        ("cosentbert", {}, 48),
+        ("cosentbert", {"batch": 8}, 8),
+        ("cosentbert", {"batch": 8, "at_once": 8}, 8),
+        ("cosentbert", {"batch": "8", "at_once": 2}, 2),
+        ("specter-id", {"at_once": 1}, 1),
+    ],
+)
+def test_no_more_examples_are_read_at_once_than_are_in_a_batch(
+    system: str, given: dict[str, Any], at_once: int
+) -> None:
+    assert recipe_of(system, **given).settings.at_once == at_once
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "problem"),
+    [
+        ("cosentbert", {"at_once": 1}, "at_once: found 1, expected 2 or more"),
+        ("cosentbert", {"batch": 1}, "at_once: found 1, expected 2 or more"),
+        ("specter-id", {"loss": "softmax"}, "loss: found softmax, expected triplet"),
+        ("ot-aspire", {"loss": "softmax"}, "loss: found softmax, expected triplet"),
+        ("cosentbert", {"epochs": 0}, "cannot be trained with these settings"),
+        ("cosentbert", {"epoch": 1}, "setting 'epoch': not known"),
+        ("cosentbrt", {}, "system to train 'cosentbrt': not known"),
+    ],
+)
+def test_settings_of_a_training_that_do_not_fit_are_refused(system: str, given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        recipe_of(system, **given)
+
+
+def test_systems_are_trained_as_their_papers_say() -> None:
+    # SPECTER, section 4: batch size 32, two epochs, margin 1, 2e-5; Aspire, appendix: batches of 30, one epoch.
+    specter, aspire = recipe_of("specter-id"), recipe_of("ot-aspire")
+    own = specter.settings
+    assert (own.batch, own.epochs, own.margin, own.learning_rate, own.warm_up, own.check_every) == (
+        32,
+        2,
+        1,
+        2e-5,
+        0.1,
+        0,
+    )
+    assert (own.patience, own.temperature, own.entropy, own.seed, own.at_once) == (5, 0.5, 20, 0, 4)
+    assert (aspire.settings.batch, aspire.settings.epochs, aspire.settings.warm_up, aspire.examples) == (
+        30,
+        1,
+        2000,
+        1_300_000,
+    )
+    assert (aspire.aligned, recipe_of("ts+ot-aspire").aligned) == (False, True)
+    assert [recipe_of(name).two_towers for name in ("ictsentbert", "cosentbert")] == [True, False]
+    assert recipe_of("cosentbert").settings.warm_up == 300
+    assert recipe_of("ictsentbert").settings.warm_up == 12_000

@@ -1,0 +1,118 @@
+"""Words and tables of the look at a study under way."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.stats.values import Estimate, Finish, Interval, Undefined
+from annot.judging.progress import AssessorSeen, QuerySeen
+from annot.labelstudio.studio_records import project_url
+from annot.measuring.forecast.hours import PairTime
+from annot.publishing.report.cells import HOURS, Number
+from annot.publishing.report.status_page import _ends, _figure, _link, _missing, day, moment, parts_of, tables
+
+NOW = datetime(2031, 3, 14, 18, 0)
+NONE = Undefined("nothing yet")
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (datetime(2031, 3, 14, 7, 5), "today 07:05"),
+        (datetime(2031, 3, 13, 23, 59), "yesterday 23:59"),
+        (datetime(2031, 3, 12, 23, 59), "Wed 12 March"),
+        (datetime(2031, 3, 15, 0, 1), "Sat 15 March"),
+        (None, ""),
+    ],
+)
+def test_a_moment_of_today_and_yesterday_has_its_time(at: datetime | None, words: str) -> None:
+    assert moment(at, NOW) == words
+    assert day(date(2031, 3, 4)) == "4 March 2031"
+
+
+def test_pairs_are_counted_in_one_state_each() -> None:
+    pairs = [("q", f"d{at}") for at in range(10)]
+    outcome: Any = SimpleNamespace(
+        adjudications={pairs[0]: 1, ("other", "d"): 2},
+        planned=dict.fromkeys(pairs, ()),
+        settlement=SimpleNamespace(agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]]),
+        short=pairs[3:4],
+        unjudgeable=pairs[4:5],
+        open=pairs[5:6],
+        waiting=(),
+        incomplete=(*pairs[3:4], *pairs[6:10]),
+    )
+    found = {part.kind: part.n for part in parts_of(outcome)}
+    assert found == {"agreed": 2, "settled": 1, "unjudgeable": 1, "open": 1, "short": 1, "incomplete": 4}
+
+
+def test_a_project_has_a_link_if_it_is_on_the_web() -> None:
+    def link(url: str, remote_id: int | None) -> str | None:
+        project: Any = SimpleNamespace(url=url, remote_id=remote_id)
+        return _link(project)
+
+    assert link("javascript:alert(1)", 3) is None
+    assert link("https://studio.example", None) is None
+    for address in ("http://studio.example", "https://studio.example"):
+        assert link(address, 3) == project_url(address, 3)
+
+
+def test_figures_have_the_digits_of_their_interval_and_ends_only_if_they_differ() -> None:
+    wide = Estimate(5.234, Interval(4.8, 5.9, 0.95, "prediction"))
+    assert (_figure(wide, HOURS), _ends(wide, HOURS)) == ("5.2", "4.8 to 5.9")
+    narrow = Estimate(5.234, Interval(5.23, 5.24, 0.95, "prediction"))
+    assert (_figure(narrow, HOURS), _ends(narrow, HOURS)) == ("5.2", "")
+    assert _ends(Estimate(5.234, NONE), HOURS) == ""
+    assert _figure(5.26, HOURS) == "5.3"
+    assert _missing(1.0, NONE, Undefined("later")) == "nothing yet"
+    assert _missing(1.0) == ""
+
+
+def look() -> Any:
+    def forecast(name: str, time: object, end: object) -> Any:
+        hours = Estimate(2.5, NONE)
+        return SimpleNamespace(
+            assessor=name, time=time, pairs_per_day=12.34, hours_left=hours, finish=Finish(end, NONE, 0.95)
+        )
+
+    return SimpleNamespace(
+        assessors=(AssessorSeen("a1", 9, 5, 1, {0: 3, 1: 1}), AssessorSeen("a2", 9, 0, 0, {0: 0, 1: 0})),
+        queries=(
+            QuerySeen("q1", 4, 4, {"a1": (4, 4), "a2": (4, 4)}),
+            QuerySeen("q2", 5, 0, {"a1": (1, 5)}),
+            QuerySeen("q3", 5, 0, {"a2": (0, 5)}),
+        ),
+        agreement=None,
+        forecast=SimpleNamespace(
+            assessors=(forecast("a2", NONE, NONE), forecast("a1", PairTime(5, 41.6, 42.0), "2031-03-20")),
+            hours_spent=1.0,
+            hours_left=Estimate(2.5, NONE),
+            cost_spent=NONE,
+            cost_left=Estimate(NONE, NONE),
+        ),
+        settling=SimpleNamespace(hours=Estimate(0.5, NONE), cost=Estimate(NONE, NONE)),
+    )
+
+
+def test_people_have_whole_seconds_and_the_shares_of_their_grades() -> None:
+    people, _, agreement, forecast = tables(look(), all_queries=False)
+    assert [[str(cell) for cell in row] for row in people.rows] == [
+        ["a1", "5", "9", "75%", "25%", "1", "42", "12.3", "2.5", "2031-03-20"],
+        ["a2", "0", "9", "–", "–", "0", "–", "12.3", "2.5", "None"],
+    ]
+    assert agreement.rows == ()
+    assert [str(cell) for cell in forecast.rows[0]] == ["1.0", "2.5", "0.5", "–", "–", "–"]
+    seconds = people.records[0]["seconds_per_pair"]
+    assert isinstance(seconds, Number)
+    assert seconds.raw == 41.6
+
+
+def test_queries_under_way_are_those_begun_and_not_complete() -> None:
+    _, under_way, *_ = tables(look(), all_queries=False)
+    assert under_way.headings == ("query", "pairs", "complete", "a1", "a2")
+    assert under_way.rows == (("q2", 5, 0, "1/5", ""),)
+    _, every, *_ = tables(look(), all_queries=True)
+    assert [row[0] for row in every.rows] == ["q1", "q2", "q3"]

@@ -1,0 +1,145 @@
+"""Before a push, the order of what is new to each person is checked: it must not follow how the pool was drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.base.errors import LeakError
+from annot.base.records import Asked
+from annot.base.stats.seeding import generator
+from annot.judging.exchange.outgoing import (
+    TITLE_LONGEST,
+    Outgoing,
+    check_outgoing,
+    check_spec,
+    form_of,
+    material_of,
+    spec_of,
+    tasks_of,
+)
+from annot.judging.exchange.rounds import PARTS
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.store import projects
+from annot.study.workspace import Workspace
+from small_study import DOCUMENTS, Small
+from study_stages import copied
+
+PAPERS = tuple(f"p{at}" for at in range(1, 10))
+SHALLOW, DEEP = DOCUMENTS[:5], DOCUMENTS[5:]
+"""The pool of each query as it was, and what it grew by."""
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    recipe = Small(queries=tuple((paper, ("method",)) for paper in PAPERS))
+    return copied(recipe, "planned", tmp_path_factory.mktemp("outgoing") / "study")
+
+
+def mixed(documents: tuple[str, ...]) -> list[Asked]:
+    """These documents of each query in an order that was drawn."""
+    return [
+        Asked(f"{paper}-method", str(doc))
+        for paper in PAPERS
+        for doc in generator(1, paper, documents[0]).permutation(documents)
+    ]
+
+
+def as_drawn(*, occasion: int = 1) -> list[Asked]:
+    return [Asked(f"{paper}-method", doc, occasion) for paper in PAPERS for doc in DOCUMENTS]
+
+
+def outgoing(ws: Workspace, order: list[Asked], *, new: list[Asked] | None = None) -> Outgoing:
+    """What a1 is to find; new: the last of it, the rest was sent before."""
+    part, own = PARTS["judge"], order if new is None else new
+    material = material_of(ws, {asked.pair for asked in order})
+    return Outgoing(form_of(ws, part, material), "a1", tasks_of(ws, material, own), order if new else ())
+
+
+def sent(ws: Workspace, asked: list[Asked], *, to: str) -> None:
+    with ws.writing() as session:
+        project = projects.open_project(
+            session, round="judge", assessor=to, server="s", url="http://s", version="1", account_id=1
+        )
+        projects.set_remote_project(session, project.project, 7)
+        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
+
+
+def test_an_order_that_was_drawn_passes(ws: Workspace) -> None:
+    check_outgoing(ws, [outgoing(ws, mixed(DOCUMENTS))])
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["as drawn", "from the last"])
+def test_the_order_of_the_pool_is_refused_with_the_name_and_the_way_out(ws: Workspace, turned: bool) -> None:
+    order = as_drawn()[::-1] if turned else as_drawn()
+    with pytest.raises(LeakError, match="order of the tasks of a1 reveals the order in which the pool was drawn") as it:
+        check_outgoing(ws, [outgoing(ws, mixed(DOCUMENTS)), outgoing(ws, order)])
+    assert "annot plan --seed NUMBER" in str(it.value.hint)
+
+
+def test_what_is_asked_again_follows_an_order_that_the_person_has_seen(ws: Workspace) -> None:
+    check_outgoing(ws, [outgoing(ws, [*mixed(DOCUMENTS), *as_drawn(occasion=2)])])
+
+
+def test_of_a_plan_that_grew_only_what_was_not_sent_to_this_person_has_to_be_mixed(
+    ws: Workspace, tmp_path: Path
+) -> None:
+    """Deeper papers come after the shallow ones in the whole order, in which they could not be hidden."""
+    grown = copied(Small(queries=tuple((paper, ("method",)) for paper in PAPERS)), "planned", tmp_path / "study")
+    before, new = mixed(SHALLOW), mixed(DEEP)
+    sent(grown, before, to="a2")
+    with pytest.raises(LeakError, match="reveals the order"):
+        check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
+    sent(grown, before, to="a1")
+    check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
+    told = [Asked(f"{paper}-method", doc) for paper in PAPERS for doc in DEEP]
+    with pytest.raises(LeakError, match="reveals the order"):
+        check_outgoing(grown, [outgoing(grown, [*before, *told], new=told)])
+
+
+def test_a_title_that_would_be_cut_goes_without_the_name_of_the_study(ws: Workspace) -> None:
+    room = TITLE_LONGEST - len(" · judging · a1")
+    title = {
+        length: spec_of(ws.replaced("collection", name="n" * length), outgoing(ws, mixed(DOCUMENTS))).title
+        for length in (room, room + 1)
+    }
+    assert title == {room: f"{'n' * room} · judging · a1", room + 1: "judging · a1"}
+
+
+@pytest.mark.parametrize(
+    ("title", "refused"),
+    [
+        ("Judging, a1", False),
+        ("Judging, not a2", True),
+        ("Found by title_tfidf", True),
+        ("Ask bob@example.org", True),
+        ("Citations that were cited", False),
+    ],
+)
+def test_a_project_names_its_own_person_and_no_other_and_no_method_or_account(title: str, refused: bool) -> None:
+    private = {"a1", "a2", "title_tfidf", "bob@example.org", "cited"}
+    spec = ProjectSpec(
+        marker="m", title=title, description="For a1 alone.", label_config="", instructions="", color="#000000"
+    )
+    if not refused:
+        check_spec(spec, "a1", private)
+        return
+    with pytest.raises(LeakError, match="private words") as it:
+        check_spec(spec, "a1", private)
+    assert len(it.value.faults) == 1
+    assert it.value.faults[0].startswith("a1: the project's title names ")
+
+
+def test_each_task_says_where_it_is_and_the_last_that_it_is_the_last_for_now(ws: Workspace) -> None:
+    sequence = [Asked("p1-method", "d00"), Asked("p1-method", "d01"), Asked("p2-method", "d00")]
+    material = material_of(ws, {asked.pair for asked in sequence})
+    places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence).values()]
+    assert [place.partition(" · ")[2] for place in places] == [
+        "query 1, candidate 1 of 2",
+        "query 1, candidate 2 of 2",
+        "query 2, candidate 1 of 1",
+    ]
+    assert [place[:6] for place in places] == ["1 of 3", "2 of 3", "3 of 3"]
+    more = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, more=True).values()]
+    assert more[:2] == places[:2]
+    assert more[2] == "3 of 3 · query 2, candidate 1 of 1" != places[2]

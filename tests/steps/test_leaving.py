@@ -1,0 +1,90 @@
+"""Who leaves keeps what they answered; their open pairs go on, and what was put before them again is taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Returned
+from annot.steps.assessor_leaving import leave
+from annot.store import judgements, people
+from annot.study.workspace import Workspace
+from small_study import RECORDED, FirstPairs, Small, judgement, sourced
+from study_stages import copied
+
+QUERY = "p1-method"
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """a1 and a2 have the same forty pairs and answered ten each; a3 has none."""
+    names = {name: f"{name}@example.org" for name in ("a1", "a2", "a3", "j1")}
+    return copied(Small(people=tuple(names.items()), answers=FirstPairs(10)), "judged", tmp_path / "study")
+
+
+def test_open_pairs_go_to_who_does_not_have_them_and_answers_stay(ws: Workspace) -> None:
+    left = leave(ws, "a1", successor=None, contest=False, offline=True, dry_run=False)
+    assert (left.open, left.kept, left.to_withdraw, left.returned) == (30, 10, 0, ())
+    assert ([(one.assessor, one.pairs) for one in left.received], left.unassigned) == ([("a3", 30)], ())
+    with ws.reading() as session:
+        plan = people.read_assignments(session)
+        gone = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+    assert gone == {"a1"}
+    assert {name: sum(one.assessor == name for one in plan) for name in ("a1", "a2", "a3")} == {
+        "a1": 10, "a2": 40, "a3": 30
+    }  # fmt: skip
+
+
+def test_a_successor_who_has_the_pairs_already_passes_them_on(ws: Workspace) -> None:
+    left = leave(ws, "a1", successor="a2", contest=False, offline=True, dry_run=True)
+    assert {one.assessor for one in left.elsewhere} == {"a3"}
+    assert len(left.elsewhere) == 30
+    assert leave(ws, "a1", successor="a3", contest=False, offline=True, dry_run=True).elsewhere == ()
+
+
+def test_a_dry_run_changes_nothing(ws: Workspace) -> None:
+    with ws.reading() as session:
+        before = people.read_assignments(session), people.read_assessors(session)
+    leave(ws, "a1", successor=None, contest=False, offline=True, dry_run=True)
+    with ws.reading() as session:
+        assert (people.read_assignments(session), people.read_assessors(session)) == before
+
+
+@pytest.mark.parametrize("contest", [False, True])
+def test_only_what_this_person_was_asked_again_and_has_not_answered_is_taken_back(ws: Workspace, contest: bool) -> None:
+    earlier = "2031-03-14T18:30:00+00:00"
+    returned = {
+        "waits": Returned(QUERY, "d00", "a1", 3, "Look again.", RECORDED),
+        "answered": Returned(QUERY, "d01", "a1", 3, "Look again.", RECORDED),
+        "taken back": Returned(QUERY, "d02", "a1", 3, "Look again.", RECORDED),
+        "another's": Returned(QUERY, "d03", "a2", 3, "Look again.", RECORDED),
+    }
+    with ws.writing() as session:
+        for one in returned.values():
+            judgements.add_returned(session, one)
+        judgements.withdraw_returned(session, returned["taken back"], withdrawn_at=earlier)
+        plan = people.read_assignments(session)
+        first = next(one for one in plan if one.pair == (QUERY, "d01") and one.assessor == "a1")
+        again = [one._replace(annotation="999") for one in sourced([replace(judgement(first), occasion=3)])]
+        judgements.record_judgements(session, again, recorded_at=RECORDED)
+    left = leave(ws, "a1", successor=None, contest=contest, offline=True, dry_run=False)
+    assert (left.returned, left.contested) == (((QUERY, "d00"),), contest)
+    with ws.reading() as session:
+        found = {one.doc_id: one for one in judgements.read_returned(session)}
+    assert found["d00"].withdrawn_at not in (None, earlier)
+    assert found["d00"].contested == contest
+    assert (found["d01"].withdrawn_at, found["d03"].withdrawn_at) == (None, None)
+    assert (found["d02"].withdrawn_at, found["d02"].contested) == (earlier, False)
+
+
+def test_the_successor_has_to_be_another_assessor_who_is_there(ws: Workspace) -> None:
+    with ws.writing() as session:
+        people.set_left(session, "a3", RECORDED)
+    wrong = {"a1": "expected another", "a3": "has also left", "j1": "an adjudicator, expected an assessor"}
+    for successor, message in wrong.items():
+        with pytest.raises(InputError, match=message):
+            leave(ws, "a1", successor=successor, contest=False, offline=True, dry_run=True)
+    may = ws.replaced("adjudication", adjudicator_may_assess=True)
+    assert leave(may, "a1", successor="j1", contest=False, offline=True, dry_run=True).received[0].assessor == "j1"

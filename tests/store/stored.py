@@ -1,0 +1,46 @@
+"""What the tests of the store write: a pool, a judgement and a plan."""
+
+from __future__ import annotations
+
+from annot.base.records import Draw, Judgement, Pool, PoolEntry
+from annot.store import pools
+from annot.store.database import Store
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.people import Plan
+
+NOW = "2024-05-01T12:00:00Z"
+PLAN = Plan("abc", 13, NOW)
+
+
+def pool(paper_id: str, *doc_ids: str) -> Pool:
+    entries = tuple(
+        PoolEntry(
+            doc_id,
+            Draw("cited" if turn == 1 else "abs_tfidf", turn, None if turn == 1 else 0.1 / turn, turn),
+            (Draw("title_tfidf", 7, 0.333333, None), Draw("abs_cbow200", 12, -1.5, None)),
+        )
+        for turn, doc_id in enumerate(doc_ids, 1)
+    )
+    return Pool(
+        paper_id=paper_id,
+        mode="round-robin",
+        per_method=3,
+        ranking_depth=500,
+        seed=2**40,
+        methods=("cited", "abs_tfidf"),
+        without=("specter",),
+        dry=("abs_tfidf",),
+        cited_outside=4,
+        entries=entries,
+    )
+
+
+def write_pools(store: Store, *drawn: Pool, sha256: str = "r1") -> None:
+    with store.begin() as session:
+        pools.replace_pools(session, drawn, rankings_sha256={one.paper_id: sha256 for one in drawn})
+
+
+def judge(store: Store, query_id: str, doc_id: str, assessor: str = "a1") -> None:
+    with store.begin() as session:
+        one = SourcedJudgement(Judgement(query_id, doc_id, assessor, 1), "label-studio", "1", {})
+        record_judgements(session, [one], recorded_at=NOW)

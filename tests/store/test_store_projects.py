@@ -1,0 +1,207 @@
+"""People, the plan, projects, tasks, splits, runs and imports come back from both databases."""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Asked, Assessor, Assignment
+from annot.store import people, projects, runs
+from annot.store.database import Store
+from sqlmodel import Session
+from stored import PLAN, judge
+
+# People and plan
+
+
+def opened(
+    session: Session,
+    assessor: str = "a1",
+    *,
+    round: projects.StoredRound = "judge",
+    url: str = "http://one",
+    account: int = 5,
+) -> projects.Project:
+    return projects.open_project(
+        session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
+    )
+
+
+def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
+    def known() -> list[int | None]:
+        return [project.account_id for project in projects.read_projects(session)]
+
+    with study.begin() as session:
+        opened(session)
+        people.put_assessors(session, [Assessor("a1", "one@example.org", True)])
+        assert known() == [5]
+        swapped = [Assessor("a1", "two@example.org", False), Assessor("a2", "one@example.org", False)]
+        people.put_assessors(session, swapped)
+        assert known() == [None]
+        assert people.read_assessors(session) == (*swapped, Assessor("z1", None, True))
+
+
+def test_an_account_of_two_assessors_is_refused_without_naming_it(study: Store) -> None:
+    with pytest.raises(InputError) as caught, study.begin() as session:
+        people.put_assessors(session, [Assessor("a3", "one@example.org", False)])
+    assert caught.value.faults == ("a1, a3: same account",)
+
+
+def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None:
+    planned = [
+        Assignment("p1-method", "d2", "a2", 1),
+        Assignment("p1-method", "d1", "a1", 10),
+        Assignment("p1-method", "d2", "a1", 9),
+    ]
+    with study.begin() as session:
+        assert people.read_plan(session) is None
+        people.replace_plan(session, planned, plan=PLAN)
+        people.replace_plan(session, planned, plan=PLAN._replace(created="later"))
+        assert people.read_plan(session) == PLAN
+        assert people.read_assignments(session) == (planned[2], planned[1], planned[0])
+        assert people.read_assignments(session, "a2") == (planned[0],)
+        moved = [Assignment("p1-method", "d1", "a1", 9), Assignment("p1-method", "d2", "a1", 10)]
+        people.replace_plan(session, moved, plan=PLAN._replace(sha256="new"))
+        assert people.read_assignments(session) == tuple(moved)
+        assert people.withdraw_plan(session) == 2
+        assert people.read_plan(session) is None
+
+
+def test_judged_assignments_do_not_leave_the_plan(study: Store) -> None:
+    planned = [Assignment("p1-method", "d1", "a1", 1), Assignment("p1-method", "d1", "a2", 1)]
+    with study.begin() as session:
+        people.replace_plan(session, planned, plan=PLAN)
+    judge(study, "p1-method", "d1")
+    with study.begin() as session:
+        people.replace_plan(session, planned[:1], plan=PLAN)
+    with pytest.raises(InputError, match="1 judgement"), study.begin() as session:
+        people.replace_plan(session, planned[1:], plan=PLAN)
+    with pytest.raises(InputError, match="1 judgement"), study.begin() as session:
+        people.withdraw_plan(session)
+    with study.read() as session:
+        assert people.read_assignments(session) == tuple(planned[:1])
+
+
+def test_a_plan_names_every_unknown_query_and_assessor(study: Store) -> None:
+    with pytest.raises(InputError) as caught, study.begin() as session:
+        people.replace_plan(session, [Assignment("x", "d", "a1", 1), Assignment("y", "d", "a1", 2)], plan=PLAN)
+    assert caught.value.faults == ("x: no such query", "y: no such query")
+    with pytest.raises(InputError, match="unknown assessor"), study.begin() as session:
+        people.replace_plan(session, [Assignment("p1-method", "d", "a7", 1)], plan=PLAN)
+
+
+# Projects and tasks
+
+
+def test_projects_and_tasks_map_pairs_to_the_server(study: Store) -> None:
+    first, second = Asked("p1-method", "d1"), Asked("p1-method", "d2")
+    again = Asked("p1-method", "d1", 2)
+    with study.begin() as session:
+        project = opened(session)
+        assert opened(session) == project
+        other = opened(session, "z1", round="adjudicate")
+        projects.set_remote_project(session, project.project, 40)
+        assert projects.read_projects(session, round="judge") == (project._replace(remote_id=40),)
+        assert projects.read_projects(session) == (other, project._replace(remote_id=40))
+        tasks = {first: 1, second: 2, again: 3}
+        projects.record_tasks(session, project.project, tasks)
+        projects.record_tasks(session, project.project, tasks)
+        swapped = {first: 2, second: 1, again: 3}
+        projects.record_tasks(session, project.project, swapped)
+        assert projects.read_tasks(session, project.project) == swapped
+        assert projects.read_tasks(session, other.project) == {}
+        projects.forget_tasks(session, project.project, [first, Asked("p1-method", "d9")])
+        assert projects.read_tasks(session, project.project) == {second: 1, again: 3}
+
+
+def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
+    with study.begin() as session:
+        project = opened(session)
+        projects.set_remote_project(session, project.project, 40)
+        moved = opened(session, url="http://two", account=6)
+        assert moved == project._replace(url="http://two", account_id=6, remote_id=40)
+        another = projects.open_project(
+            session, round="judge", assessor="a1", server="two", url="http://two", version="1.24.0", account_id=6
+        )
+        assert another.project != project.project
+        assert another.remote_id is None
+
+
+def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
+    with study.begin() as session:
+        project = opened(session).project
+        projects.record_tasks(session, project, {Asked("p1-method", "d1"): 1})
+        with pytest.raises(InputError, match="several pairs"):
+            projects.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
+
+
+def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Store) -> None:
+    asked = Asked("p1-method", "d1")
+    with study.begin() as session:
+        first, second = opened(session).project, opened(session, "a2").project
+        for project, remote_id in ((first, 40), (second, 41)):
+            projects.set_remote_project(session, project, remote_id, created="2031-01-01")
+            projects.record_tasks(session, project, {asked: remote_id})
+        projects.set_remote_project(session, first, 40)
+        assert projects.read_tasks(session, first) == {asked: 40}
+        projects.set_remote_project(session, first, 40, created="2031-02-02")
+        assert projects.read_tasks(session, first) == {}
+        # The first gets the number that the second had.
+        projects.set_remote_project(session, first, 41, created="2031-02-03")
+        assert projects.read_tasks(session, second) == {}
+        found = {one.assessor: (one.remote_id, one.created) for one in projects.read_projects(session)}
+        assert found == {"a1": (41, "2031-02-03"), "a2": (None, None)}
+
+
+def test_tasks_are_noted_anew_with_the_numbers_that_the_server_gives_again(study: Store) -> None:
+    first, second, third = (Asked("p1-method", name) for name in ("d1", "d2", "d3"))
+    with study.begin() as session:
+        project = opened(session).project
+        projects.record_tasks(session, project, {first: 1, second: 2, third: 3})
+        projects.renew_tasks(session, project, [first, second], {second: 3})
+        assert projects.read_tasks(session, project) == {second: 3}
+
+
+def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
+    tasks = {Asked("p1-method", "d1"): 1}
+    with study.begin() as session:
+        project = opened(session).project
+        projects.set_remote_project(session, project, 40)
+        projects.record_tasks(session, project, tasks)
+        projects.set_remote_project(session, project, 40)
+        assert projects.read_tasks(session, project) == tasks
+        projects.set_remote_project(session, project, 41)
+        assert projects.read_tasks(session, project) == {}
+
+
+# Splits, runs, imports
+
+
+def test_splits_come_back_by_name_and_fold(study: Store) -> None:
+    folds = {"two": ["p2-method"], "one": ["p1-method", "p1-background"], "both": ["p2-method", "p1-method"]}
+    with study.begin() as session:
+        runs.put_split(session, "all", folds)
+        runs.put_split(session, "all", folds)
+        runs.put_split(session, "method", {"one": ["p1-method"]})
+        assert runs.read_splits(session)["all"] == {
+            "both": ("p1-method", "p2-method"),
+            "one": ("p1-background", "p1-method"),
+            "two": ("p2-method",),
+        }
+        runs.put_split(session, "all", {"one": ["p2-method"]})
+        assert runs.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
+        with pytest.raises(InputError, match="given twice"):
+            runs.put_split(session, "all", {"one": ["p2-method", "p2-method"]})
+        with pytest.raises(InputError, match="unknown query"):
+            runs.put_split(session, "all", {"one": ["p9-method"]})
+
+
+def test_runs_and_imports_come_back(store: Store) -> None:
+    first, second = runs.StoredRun("b", "bm25", {"k1": 1.5}, "h1"), runs.StoredRun("a", "tfidf", {}, "h2")
+    with store.begin() as session:
+        runs.put_runs(session, [first, second])
+        runs.put_runs(session, [first, second._replace(sha256="h3")])
+        assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
+        source = runs.Imported("csfcube", "h", {"papers": 3})
+        for facts in ({"papers": 3}, {"papers": 4}):
+            runs.put_import(session, source._replace(facts=facts))
+        assert runs.read_imports(session) == (source._replace(facts={"papers": 4}),)

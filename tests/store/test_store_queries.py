@@ -1,0 +1,191 @@
+"""Facet labels, queries and pools come back from both databases; the same content twice changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.records import Addition, Assignment, Draw, Pool, PoolEntry, Query, Source
+from annot.store import facet_labels, people, pools, queries
+from annot.store.database import Store
+from annot.store.facet_labels import FacetLabels
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from stored import NOW, PLAN, judge, pool, write_pools
+
+PREDICTED = "predicted:0123abcd"
+
+
+# Facet labels
+
+
+def test_facet_labels_come_back_and_twice_changes_nothing(store: Store) -> None:
+    given_labels = [
+        FacetLabels("p1", ("background", "method"), Source.CARRIED),
+        FacetLabels("p2", ("other",), PREDICTED),
+    ]
+    for _ in range(2):
+        with store.begin() as session:
+            facet_labels.replace_labels(session, given_labels)
+    with store.read() as session:
+        assert sorted(facet_labels.read_labels(session)) == given_labels
+        assert list(facet_labels.read_labels(session, ["p2", "p9", "p2"])) == given_labels[1:]
+        assert facet_labels.count_by_origin(session) == {Source.CARRIED: 1, PREDICTED: 1}
+
+
+def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
+    corrected = FacetLabels("p1", ("method",), Source.CORRECTED)
+    with store.begin() as session:
+        given = [FacetLabels("p1", ("other",), PREDICTED), FacetLabels("p0", (), Source.CARRIED)]
+        facet_labels.replace_labels(session, given)
+        facet_labels.replace_labels(session, [corrected, given[1]])
+    with store.begin() as session:
+        facet_labels.replace_labels(
+            session, [FacetLabels("p1", ("result",), PREDICTED), FacetLabels("p2", ("result",), PREDICTED)]
+        )
+        assert sorted(facet_labels.read_labels(session)) == [corrected, FacetLabels("p2", ("result",), PREDICTED)]
+    with store.begin() as session:
+        facet_labels.replace_labels(session, [])
+        assert list(facet_labels.read_labels(session)) == [corrected]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [FacetLabels("p1", ("a,b",), Source.CARRIED)],
+        [FacetLabels("p1", ("",), Source.CARRIED)],
+    ],
+)
+def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[FacetLabels]) -> None:
+    with pytest.raises(InputError, match="paper p1"), store.begin() as session:
+        facet_labels.replace_labels(session, wrong)
+
+
+def test_two_labels_of_one_paper_are_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="the database refused the change"), store.begin() as session:
+        facet_labels.replace_labels(session, [FacetLabels("p1", ("method",), Source.CARRIED)] * 2)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1),
+        st.lists(st.sampled_from(["background", "method", "other"])),
+    )
+)
+def test_any_labels_come_back(store: Store, labels: dict[str, list[str]]) -> None:
+    records = {FacetLabels(paper_id, tuple(one), Source.CARRIED) for paper_id, one in labels.items()}
+    with store.begin() as session:
+        facet_labels.replace_labels(session, records)
+    with store.read() as session:
+        assert set(facet_labels.read_labels(session)) == records
+
+
+# Queries
+
+
+def test_queries_come_back_by_id(study: Store) -> None:
+    with study.begin() as session:
+        before = queries.read_queries(session)
+        assert [query.query_id for query in before] == ["p1-background", "p1-method", "p2-method"]
+        queries.replace_queries(session, before)
+        longer = Query("p2-method", "p2", "method", (1, 3, 4))
+        queries.put_queries(session, [longer])
+        queries.replace_queries(session, [longer, Query("p3-result", "p3", "result", (0,))])
+        assert queries.read_queries(session) == (longer, Query("p3-result", "p3", "result", (0,)))
+
+
+def test_two_queries_of_one_paper_and_facet_are_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="given twice"), store.begin() as session:
+        queries.put_queries(session, [Query("a", "p1", "method", (0,)), Query("b", "p1", "method", (1,))])
+
+
+def test_judged_queries_neither_go_nor_change(study: Store) -> None:
+    judge(study, "p1-method", "d1")
+    judge(study, "p1-method", "d1", "a2")
+    with study.read() as session:
+        before = queries.read_queries(session)
+    with pytest.raises(InputError, match="2 judgements") as caught, study.begin() as session:
+        queries.replace_queries(session, [query for query in before if query.query_id != "p1-method"])
+    assert caught.value.faults == ("p1-method: 2 judgements",)
+    with pytest.raises(InputError, match="would change"), study.begin() as session:
+        queries.put_queries(session, [Query("p1-method", "p1", "method", (0,))])
+    with study.read() as session:
+        assert queries.read_queries(session) == before
+
+
+def test_the_type_of_a_paper_is_kept_and_may_be_set_when_the_query_is_judged(study: Store) -> None:
+    judge(study, "p1-method", "d1")
+    plain = Query("p1-method", "p1", "method", (2,))
+    for query in (replace(plain, paper_type="data-driven approach"), plain):
+        with study.begin() as session:
+            queries.put_queries(session, [query])
+        with study.read() as session:
+            types = {one.query_id: one.paper_type for one in queries.read_queries(session)}
+        assert types == {"p1-background": None, "p1-method": "data-driven approach", "p2-method": None}
+
+
+def test_planned_queries_do_not_go(study: Store) -> None:
+    with study.begin() as session:
+        people.replace_plan(session, [Assignment("p2-method", "d1", "a1", 1)], plan=PLAN)
+    with pytest.raises(InputError, match="1 planned assignment"), study.begin() as session:
+        queries.replace_queries(session, [])
+
+
+# Pools
+
+
+def test_a_pool_comes_back_as_it_was_drawn(study: Store) -> None:
+    drawn = [pool("p1", "d9", "d1", "d5"), pool("p2", "d1")]
+    write_pools(study, *drawn)
+    with study.read() as session:
+        assert pools.read_pools(session) == {"p1": drawn[0], "p2": drawn[1]}
+        assert pools.read_pool(session, "p2") == drawn[1]
+        assert pools.read_rankings_sha256(session) == {"p1": "r1", "p2": "r1"}
+        assert pools.documents_by_query(session) == {
+            "p1-background": ("d9", "d1", "d5"),
+            "p1-method": ("d9", "d1", "d5"),
+            "p2-method": ("d1",),
+        }
+        with pytest.raises(MissingInput, match="p7"):
+            pools.read_pool(session, "p7")
+    write_pools(study, *drawn)
+    write_pools(study, drawn[0], sha256="r2")
+
+
+def test_what_was_added_to_a_pool_comes_back_with_who_when_and_why(study: Store) -> None:
+    first = Addition(2, "late", 13, ("d5",), None, "ada", NOW)
+    second = Addition(4, "manual", None, ("d9", "naïve 𝛼"), "seen in a survey", None, None)
+    drawn = [replace(pool("p1", "d1", "d5", "d9"), additions=(first, second)), pool("p2", "d1")]
+    write_pools(study, *drawn)
+    with study.read() as session:
+        assert pools.read_pools(session) == {"p1": drawn[0], "p2": drawn[1]}
+    write_pools(study, *drawn)
+    with study.begin() as session:
+        pools.remove_pool(session, "p1")
+        assert pools.read_pools(session) == {"p2": drawn[1]}
+
+
+def test_a_pool_of_an_import_may_know_little(study: Store) -> None:
+    bare = Pool("p1", "blocks", None, None, None, (), (), (), None, (PoolEntry("d1", Draw("cited", None, None, None)),))
+    write_pools(study, bare)
+    with study.read() as session:
+        assert pools.read_pool(session, "p1") == bare
+
+
+def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
+    write_pools(study, pool("p1", "d1", "d2"), pool("p2", "d1"))
+    judge(study, "p1-method", "d2")
+    judge(study, "p1-background", "d2", "a2")
+    with pytest.raises(InputError, match="2 pairs would leave the pool, with 2 judgements") as caught:
+        write_pools(study, pool("p1", "d1", "d3"), pool("p2", "d1"))
+    assert caught.value.faults == ("p1-background d2: 1 judgement", "p1-method d2: 1 judgement")
+    with pytest.raises(InputError):
+        write_pools(study, pool("p2", "d1"))
+    write_pools(study, pool("p1", "d2", "d4"), pool("p2", "d5"))
+
+
+def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
+    with pytest.raises(InputError, match="pool of p1"):
+        write_pools(study, pool("p1", "d1", "d1"))
