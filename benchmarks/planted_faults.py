@@ -42,7 +42,7 @@ SWAPPED = {
     **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
     **{ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"},
 }
-PASSED, FAILED, NOT_IMPORTED, NOTHING_SELECTED = 0, 1, 2, 5
+PASSED, FAILED, NOT_IMPORTED, INTERNAL, NO_SUCH_TEST, NOTHING_SELECTED = 0, 1, 2, 3, 4, 5
 """Exit codes of pytest."""
 LINES = 2
 """Processes that run tests side by side."""
@@ -233,7 +233,10 @@ def run_tests(checkout: Path, tests: Sequence[Chosen], limit: float) -> tuple[st
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
-        _test_all(checkout, tests)
+        try:
+            _test_all(checkout, tests)
+        finally:  # an error here must not reach our caller's clean-up: the copy is the parent's
+            os._exit(INTERNAL)
     while (done := os.wait4(child, os.WNOHANG))[0] == 0:
         if time.monotonic() - begun > limit:
             _end(child)
@@ -266,19 +269,27 @@ def _test_all(checkout: Path, tests: Sequence[Chosen]) -> None:
 def _test_line(tests: Sequence[Chosen]) -> NoReturn:
     """Run files of tests, each in a process of its own; end with the exit code of the first that fails.
 
-    Our modules that a file imports are imported here first, once for all files.
+    Our modules that a file imports are imported here first, once for all files. A file whose tests have other names
+    than on record is run whole.
     """
     for test, names in tests:
         for name in sorted(name for name in imports(test) if name.startswith("annot.")):
             with contextlib.suppress(Exception):  # the test itself will fail, or name is no module
                 importlib.import_module(name)
-        child = os.fork()
-        if child == 0:
-            _test("-x", *(f"{test}::{name}" for name in names) if names else (str(test),))
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        code = _in_own_process("-x", *(f"{test}::{name}" for name in names) if names else (str(test),))
+        if code == NO_SUCH_TEST:
+            code = _in_own_process("-x", str(test))
         if code not in (PASSED, NOTHING_SELECTED):
             os._exit(code if code > 0 else 128 - code)
     os._exit(PASSED)
+
+
+def _in_own_process(*arguments: str) -> int:
+    """The exit code of pytest with these arguments."""
+    child = os.fork()
+    if child == 0:
+        _test(*arguments)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _be_silent(checkout: Path) -> None:
@@ -294,7 +305,7 @@ def _test(*arguments: str, plugins: Sequence[object] = ()) -> NoReturn:
     """Run pytest and end with its exit code."""
     import pytest
 
-    code = 3
+    code = INTERNAL
     try:
         chosen = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]
         chosen += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already
@@ -408,6 +419,8 @@ class Record:
                         whole.add(name.partition("::")[0])
         chosen = []
         for file, own in names.items():
+            if not (self._checkout / file).is_file():  # removed since
+                continue
             if file in whole:
                 own = own | {name for name in self._seconds if name.startswith(f"{file}::")}
             quickest = sorted(own, key=lambda name: (self._seconds[name], name))

@@ -229,3 +229,20 @@ def test_strictness_that_is_carried_over_the_facets_of_a_paper_is_no_change() ->
 
 def test_a_change_is_found_over_papers_of_several_facets() -> None:
     assert all(("a1", "severity") in found(of_papers(seed, change=2.0)) for seed in range(2))
+
+
+@pytest.mark.parametrize(
+    ("queries", "each", "enough"),
+    [(4, 5, True), (3, 7, False), (4, 4, False), (5, 4, True), (19, 1, False), (20, 1, True)],
+)
+def test_a_change_is_measured_from_twenty_judgements_on_four_queries(queries: int, each: int, enough: bool) -> None:
+    judged = [
+        Judgement(f"q{at // each:02}", f"d{at:03}", "a1", at % 2, lead_time=20.0 + at) for at in range(queries * each)
+    ]
+    found = of(panel_in_order(judged, [], queries))["a1", "speed"]
+    assert bool(found.levels) == enough
+    assert (found.n, found.queries) == (queries * each, queries)
+    assert enough or "20 on 4 are needed" in found.p_value.reason
+    if enough:
+        # The odd query in the middle is of the second half.
+        assert [level.n for level in found.levels] == [queries // 2 * each, (queries - queries // 2) * each]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Qrel
-from annot.formats.beir import beir_paths, write_beir
+from annot.base.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
+from annot.formats.beir import beir_paths, dataset_id, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material
 from demo_collection import demo_material, demo_qrels
 
@@ -127,3 +127,59 @@ def test_queries_without_a_pool_are_faults(material: Material) -> None:
         for query in sorted(material.queries, key=lambda query: query.query_id)
         if query.paper_id in (first, second)
     )
+
+
+def test_a_query_has_the_type_of_its_paper_only_where_it_is_on_record() -> None:
+    entries = (PoolEntry("d", Draw("bm25", 1, 0.5, 1)), PoolEntry("c", Draw("bm25", 2, 0.5, 2)))
+    queries = [Query("p-x", "p", "x", (0, 2), "survey"), Query("p-y", "p", "y", (1,))]
+    parts: dict[str, Any] = {
+        "papers": [Paper("p", "Title", ("One.", "Two.", "Three."), 1999), Paper("c", "C", ())],
+        "queries": queries,
+        "qrels": [Qrel("p-x", "d", 2)],
+        "pools": [Pool("p", "blocks", 2, 50, 1, ("bm25",), (), (), None, entries)],
+        "judged": {},
+    }
+    files = write_beir(**parts, folder="b/", with_text=True)
+    first, second = rows(files["b/queries.jsonl"])
+    assert first["text"] == "One. Three."
+    assert first["metadata"] == {"paper_id": "p", "facet": "x", "paper_type": "survey", "title": "Title"}
+    assert second == {"_id": "p-y", "text": "Two.", "metadata": {"paper_id": "p", "facet": "y", "title": "Title"}}
+    assert rows(files["b/corpus.jsonl"])[1] == {
+        **{"_id": "p", "title": "Title", "text": "One. Two. Three.", "metadata": {"year": 1999}}
+    }
+    assert files["b/qrels/test.tsv"] == b"query-id\tcorpus-id\tscore\np-x\td\t2\n"
+    assert rows(files["b/top_ranked/test.jsonl"])[0] == {"query-id": "p-x", "corpus-ids": ["c", "d"]}
+    bare = write_beir(**parts, folder="", with_text=False)
+    assert [row["metadata"] for row in rows(bare["queries-ids.jsonl"])] == [
+        {"paper_id": "p", "facet": "x", "paper_type": "survey", "sentences": [0, 2]},
+        {"paper_id": "p", "facet": "y", "sentences": [1]},
+    ]
+
+
+def test_a_collection_is_called_as_ir_datasets_calls_them() -> None:
+    assert (dataset_id("--My Collection, 2nd!"), module_name("2nd-x")) == ("my-collection-2nd", "irds_2nd_x")
+    with pytest.raises(InputError, match="no letter or digit"):
+        dataset_id("äö")
+
+
+@pytest.mark.parametrize(("language", "shown"), [("pt-BR", "pt"), ("DE_at", "de"), ("en", "en")])
+@pytest.mark.parametrize("with_text", [True, False])
+def test_the_module_has_its_collections_facts(language: str, shown: str, with_text: bool) -> None:
+    source = write_irds(
+        name="Mine",
+        title="A title",
+        language=language,
+        files=beir_paths("beir/", with_text=with_text),
+        docs_sha256="0" * 64,
+        with_text=with_text,
+        facets=["x", "y"],
+        grades=["no", "yes"],
+    )
+    facts: dict[str, Any] = {}
+    for line in source.splitlines():
+        if line.partition(" = ")[0] in ("ID", "LANGUAGE", "FACETS", "GRADES", "DOCS"):
+            exec(line, facts)
+    assert (facts["ID"], facts["LANGUAGE"], facts["FACETS"]) == ("mine", shown, ("x", "y"))
+    assert facts["GRADES"] == {0: "no", 1: "yes"}
+    assert facts["DOCS"] == ("beir/corpus.jsonl" if with_text else None)
+    compile(source, "irds_mine.py", "exec")

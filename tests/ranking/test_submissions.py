@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
-from annot.base.records import ScoredDoc
-from annot.ranking.submission import SubmissionRules, look, settled
+from annot.base.errors import FindingError
+from annot.base.records import Query, ScoredDoc
+from annot.ranking.submission import (
+    SubmissionFinding,
+    SubmissionRules,
+    by_query_paper,
+    look,
+    refuse_findings,
+    refused,
+    settled,
+)
 
 WANTED = {"q": ("d1", "d2", "d3", "d4")}
 
@@ -46,3 +56,62 @@ def test_of_a_document_that_is_there_twice_the_better_score_counts_and_strangers
     assert [doc.doc_id for doc in ranking] == ["x", "d1", "d2"]
     found = {one.what: one.count for one in look(run, WANTED)}
     assert found == {"missing candidates": 2, "foreign candidates": 1, "duplicates": 1}
+
+
+def test_each_kind_of_finding_is_counted_with_its_queries_and_three_examples() -> None:
+    run = {
+        "q": [ScoredDoc("d1", 1.0), ScoredDoc("d2", 1.0000001), ScoredDoc("d3", 2.0), ScoredDoc("d3", 2.0)],
+        "r": [ScoredDoc("x", 3.0), ScoredDoc("d1", 1.0)],
+        "s": [ScoredDoc("d1", 1.0)],
+    }
+    wanted = {"q": [f"d{at}" for at in range(1, 7)], "r": ["d1", "d7", "d8"], "t": ["d1"]}
+    assert look(run, wanted) == (
+        SubmissionFinding("missing queries", 1, 1, ("t",)),
+        SubmissionFinding("foreign queries", 1, 1, ("s",)),
+        SubmissionFinding("missing candidates", 5, 2, ("q d4", "q d5", "q d6")),
+        SubmissionFinding("foreign candidates", 1, 1, ("r x",)),
+        SubmissionFinding("duplicates", 1, 1, ("q d3",)),
+        SubmissionFinding("ties", 2, 1, ("q d1", "q d2")),
+    )
+    assert settled(run, wanted, rules(missing="out")).keys() == {"q", "r"}
+    assert look({"q": [ScoredDoc("d1", 1.0)]}, {"q": ["d1"]}) == ()
+
+
+def test_a_run_is_refused_where_the_rules_have_no_answer() -> None:
+    found = [SubmissionFinding(what, 1, 2, ("q d",)) for what in ("foreign queries", "duplicates", "ties")]
+    assert refused(found, rules()) == ()
+    assert refused(found, rules(foreign=None)) == (found[0],)
+    assert refused(found, rules(duplicates=None)) == (found[1],)
+    refuse_findings([], Path("r.run"), {})
+    with pytest.raises(FindingError) as caught:
+        refuse_findings(
+            found[:2], Path("r.run"), {"foreign queries": "--foreign drop", "duplicates": "--duplicates best"}
+        )
+    assert caught.value.faults == ("foreign queries: 1 in 2 queries: q d", "duplicates: 1 in 2 queries: q d")
+    assert caught.value.hint == "correct the file, or add --foreign drop and --duplicates best"
+
+
+def test_a_run_of_which_nothing_is_known_ranks_all_documents_alike_below_zero() -> None:
+    (ranking,) = settled({"q": [ScoredDoc("x", 9.0)]}, WANTED, rules()).values()
+    assert [doc.doc_id for doc in ranking] == ["d1", "d2", "d3", "d4"]
+    assert all(doc.score < 0 for doc in ranking)
+
+
+def test_a_topic_counts_for_its_query_paper_and_of_several_the_best_rank_does() -> None:
+    queries = [Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in ("px", "py", "sx")]
+    run = {
+        "p-x": [ScoredDoc("a", 3.0), ScoredDoc("b", 2.0), ScoredDoc("out", 1.0)],
+        "p-y": [ScoredDoc("c", 9.0), ScoredDoc("a", 8.0), ScoredDoc("b", 7.0)],
+        "z": [ScoredDoc("a", 1.0)],
+    }
+    found = by_query_paper(run, queries, {"a", "b", "c"})
+    assert {doc.doc_id for doc in found.rankings["p"][:2]} == {"a", "c"}
+    assert found.rankings["p"][2].doc_id == "b"
+    assert found.several == ("p",)
+    assert [(one.what, one.count, one.examples) for one in found.findings] == [
+        ("missing query papers", 1, ("s",)),
+        ("foreign queries", 1, ("z",)),
+        ("foreign documents", 1, ("p-x out",)),
+    ]
+    alone = by_query_paper({"s": [ScoredDoc("a", 1.0), ScoredDoc("a", 2.0)]}, queries, {"a"})
+    assert (alone.rankings["s"], alone.several) == ((ScoredDoc("a", 2.0),), ())

@@ -1,0 +1,265 @@
+"""What card and datasheet say about the judging, counted from a handful of records."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.records import (
+    Addition,
+    Adjudication,
+    Asked,
+    Decision,
+    Draw,
+    Judgement,
+    Pool,
+    PoolEntry,
+    Query,
+    Returned,
+    Source,
+)
+from annot.corpus.corpus_filters import Rejection
+from annot.publishing.release import collection_facts, judging_facts
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.judging_facts import isolation_of
+from annot.study.outcome import Outcome
+
+
+def outcome(**changes: Any) -> Any:
+    """An outcome in which nothing is, but for the changes."""
+    empty = dict.fromkeys((field.name for field in fields(Outcome)), ())
+    dicts = ("planned", "adjudications", "unjudgeable", "passed_on", "reopened", "accepted")
+    return Outcome(**(empty | {name: {} for name in dicts} | {"per_pair": 2} | changes))
+
+
+def judged(doc: str, who: str, grade: int | None = 1, **more: Any) -> Judgement:
+    return Judgement("q1", doc, who, grade, **more)
+
+
+def project(server: str, who: str) -> Any:
+    return SimpleNamespace(server=server, assessor=who, version="1.23")
+
+
+def study(found: Any, **changes: Any) -> Any:
+    usual = {
+        "outcome": found,
+        "sources": (Source.LABEL_STUDIO,),
+        "projects": (project("s1", "a1"), project("s1", "a2")),
+        "flagged": (),
+        "imports": (),
+        "ws": None,
+    }
+    return SimpleNamespace(**(usual | changes))
+
+
+@pytest.fixture(autouse=True)
+def no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging_facts, "read_audit", lambda ws: None)
+
+
+def facts(found: Any, **changes: Any) -> dict[str, Any]:
+    return judging_facts.judging_facts(study(found, **changes), missing="drop")
+
+
+def test_judgements_are_counted_by_pair_and_what_is_missing_by_person() -> None:
+    answers = (judged("d1", "a1"), judged("d1", "a2"), judged("d2", "a1", None, cannot_judge="cut"), judged("d3", "a2"))
+    found = facts(
+        outcome(
+            planned={("q1", "d1"): ("a1", "a2"), ("q1", "d2"): ("a1", "a2"), ("q1", "d3"): ("a2",), ("q1", "d4"): ()},
+            judgements=answers,
+            decisions=(Decision("q1", "d1", 1, "agreed"), Decision("q1", "d3", 1, "agreed")),
+            unjudgeable={("q1", "d2"): ()},
+        )
+    )
+    assert (found["assessors"], found["cannot_judge"]) == (2, 1)
+    # a2 owes d2; d3 lacks one person and d4 two.
+    assert found["missing_judgements"] == 1 + 1 + 2
+    assert found["pairs_by_judgements"] == [(1, 2), (2, 1)]
+    assert found["decided_by_judgements"] == [(2, 1), (1, 1)]
+    assert found["given_to"] == [(2, 2), (1, 1), (0, 1)]
+    assert (found["per_item"], found["single"], found["unsettled"]) == ("1 to 2", 1, 0)
+    assert found["unjudgeable"] == [("q1", 1, 4)]
+    assert found["assignment"] == "per-pair"
+    assert (found["imported"], found["simulated"], found["adjudicators"]) == (None, False, 0)
+
+
+def test_a_team_for_each_query_is_an_assignment_by_query() -> None:
+    planned = {("q1", "d1"): ("a1", "a2"), ("q1", "d2"): ("a1", "a2"), ("q2", "d1"): ("a2", "a3")}
+    found = facts(outcome(planned=planned, judgements=(judged("d1", "a1"),)))
+    assert (found["assignment"], found["per_item"], found["unsettled"]) == ("per-query", "1", 1)
+
+
+def test_adjudicators_and_what_they_saw() -> None:
+    def settled(who: str, ratings: str) -> Adjudication:
+        return Adjudication("q1", "d1", who, 1, ratings, ())
+
+    both = {
+        ("q1", "d1"): settled("j1", "shown"),
+        ("q1", "d2"): settled("j2", "hidden"),
+        ("q1", "d3"): settled("j1", "shown"),
+    }
+    found = facts(outcome(adjudications=both))
+    assert (found["adjudicators"], found["ratings"], found["per_item"]) == (2, ["hidden", "shown"], "")
+    released = facts(
+        outcome(adjudications={("q1", "d1"): settled(judging_facts.ADJUDICATOR, "unknown")}), sources=(Source.CSFCUBE,)
+    )
+    assert (released["adjudicators"], released["imported"], released["isolation"]) == (0, "release", "unknown")
+    assert facts(outcome(), sources=(Source.FILE,))["imported"] == "file"
+
+
+def test_returned_pairs_with_another_grade_are_changes() -> None:
+    back = [Returned("q1", doc, "a1", 2, "look again", "2031-01-01") for doc in ("d1", "d2", "d3")]
+    found = facts(
+        outcome(
+            returned=tuple(back),
+            judgements=tuple(judged(doc, "a1", 1) for doc in ("d1", "d2", "d3")),
+            again=(judged("d1", "a1", 2, occasion=2), judged("d2", "a1", 1, occasion=2)),
+        )
+    )
+    assert (found["returned"], found["returned_changed"]) == (3, 1)
+    assert back[0].asked == Asked("q1", "d1", 2)
+
+
+def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:
+    repeats = (
+        judged("d1", "a1", 1, occasion=2),
+        judged("d2", "a1", 0, occasion=2),
+        judged("d3", "a1", None, occasion=2),
+    )
+    found = facts(
+        outcome(judgements=tuple(judged(doc, "a1", 1) for doc in ("d1", "d2", "d3")), repeats=repeats),
+        flagged=(judged("d9", "a1", flags=("by account 7",)), judged("d8", "a1", flags=("by account 8", "late"))),
+    )
+    assert (found["repeats"], found["repeats_same"]) == (2, 1)
+    assert found["not_counted"] == [("by another account than the planned one", 2), ("late", 1)]
+
+
+@pytest.mark.parametrize(
+    ("owners", "isolation"),
+    [
+        ([("s1", "a1"), ("s1", "a2")], "project"),
+        ([("s1", "a1"), ("s2", "a2")], "server"),
+        ([("s1", "a1"), ("s2", "a1")], "project"),
+        ([("s1", "a1")], "project"),
+        ([("s1", "a1"), ("s2", "a2"), ("s1", "a3")], "project"),
+    ],
+)
+def test_people_are_apart_by_server_if_no_two_share_one(owners: list[tuple[str, str]], isolation: str) -> None:
+    assert isolation_of(study(outcome(), projects=tuple(project(*one) for one in owners))) == isolation
+
+
+# The collection
+
+
+def entry(doc_id: str, method: str, rank: int | None = None) -> PoolEntry:
+    return PoolEntry(doc_id, Draw(method, rank, None, None))
+
+
+def pool(
+    *entries: PoolEntry, methods: tuple[str, ...], without: tuple[str, ...] = (), seed: int = 1, **more: Any
+) -> Pool:
+    return Pool("p1", "blocks", 2, 10, seed, methods, without, (), 0, entries, **more)
+
+
+def pools_of(*pools: Pool, sources: tuple[str, ...] = ()) -> dict[str, Any]:
+    origins: Any = SimpleNamespace(citations=None, few_abstracts=None, near_duplicates=None)
+    return collection_facts._pool(SimpleNamespace(pools=dict(enumerate(pools)), sources=sources), origins)
+
+
+def test_pools_have_their_rules_methods_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection_facts, "sentences", lambda *_, **__: ())
+    added = (Addition(2, "late", 5, ("d3",), None, None, None),)
+    first = pool(entry("d1", "bm25"), methods=("lsa", "bm25", "cited"), without=("tfidf",))
+    second = pool(entry("d1", "bm25", 3), entry("d3", "late", 1), methods=("bm25", "late"), seed=2, additions=added)
+    found = pools_of(first, second)
+    assert [one.seed for one in found["rules"]] == [1, 2]
+    assert found["methods"] == ["cited", "bm25", "lsa"]
+    assert (found["without"], found["sizes"], found["judged"], found["ranked"]) == (["tfidf"], [1, 2], True, True)
+    assert [one.number for one in found["versions"]] == [2]
+    assert not found["citations"]
+    assert not pools_of(first)["ranked"]
+    assert not pools_of(first, sources=(Source.FILE,))["judged"]
+    assert not pools_of()["judged"]
+
+
+def imported(what: str, **facts: Any) -> Any:
+    return SimpleNamespace(what=what, facts=facts, source_sha256=what[:1] * 64)
+
+
+def test_papers_that_were_left_out_are_summed_by_reason() -> None:
+    imports = (
+        imported(Source.CORPUS, rejected={"too short": 2, Rejection.DUPLICATE_ID: 9}),
+        imported(Source.CORPUS, rejected={"too short": 3, "no title": 1}),
+        imported(Source.FILE, rejected={"no title": 7}),
+    )
+    assert collection_facts._rejected(study(None, imports=imports)) == (("no title", 1), ("too short", 5))
+
+
+def test_unrated_queries_are_those_that_are_still_queries() -> None:
+    queries = [Query("q1", "p1", "aim", ())]
+    imports = (imported(Source.UNRATED, queries=["q1", "q2"]), imported(Source.FILE, queries=["q3"]))
+    assert collection_facts._unrated(study(None, imports=imports, queries=queries)) == {"q1"}
+
+
+@pytest.mark.parametrize(("not_settled", "overruled"), [(None, 3), ("two are open", None)])
+def test_facets_have_their_own_queries_pairs_and_grades(not_settled: str | None, overruled: int | None) -> None:
+    queries = [Query("q1", "p1", "aim", (0,)), Query("q2", "p2", "aim", ()), Query("q3", "p1", "way", ())]
+    decisions = (
+        Decision("q1", "d1", 2, "agreed"),
+        Decision("q2", "d1", 0, "adjudicated"),
+        Decision("q3", "d1", 1, "agreed"),
+    )
+    judgements = (judged("d1", "a1"), judged("d1", "a2", flags=("late",)), Judgement("q3", "d1", "a1", 1))
+    snapshot = study(
+        outcome(decisions=decisions, judgements=judgements),
+        queries=queries,
+        facets={query.query_id: query.facet for query in queries},
+        ws=SimpleNamespace(
+            settings=SimpleNamespace(
+                facets={"aim": ("objective",), "end": ("result",), "way": ("method",)},
+                scale=SimpleNamespace(grades=(0, 1, 2)),
+            )
+        ),
+    )
+    share = SimpleNamespace(pooled=SimpleNamespace(count=3, of=8))
+    group: Any = SimpleNamespace(name="aim", not_settled=not_settled, overruled=share)
+    aim, way = collection_facts._facets(snapshot, SimpleNamespace(groups=(group,)))
+    assert aim == {
+        **{"facet": "aim", "labels": ("objective",), "queries": 2, "pairs": 2, "judgements": 1, "grades": (1, 0, 1)},
+        **{"adjudicated": 1, "overruled": overruled, "doubly": 8},
+    }
+    assert way == {
+        **{"facet": "way", "labels": (), "queries": 1, "pairs": 1, "judgements": 1, "grades": (0, 1, 0)},
+        **{"adjudicated": 0, "overruled": 0, "doubly": 0},
+    }
+
+
+def test_a_total_over_facets_is_unknown_if_one_is() -> None:
+    made: Any = SimpleNamespace(facets=[{"n": 1, "m": 2}, {"n": 3, "m": None}])
+    assert CollectionFacts.total(made, "n") == 4
+    assert CollectionFacts.total(made, "m") is None
+
+
+def test_a_citation_is_the_one_given_or_made_of_names_year_and_version() -> None:
+    def cited(published: str, citation: str = "", url: str = "") -> str:
+        named = SimpleNamespace(citation=citation, creators=("Ada", "Bo"), title="Demo", version="1.0", url=url)
+        made: Any = SimpleNamespace(collection=named, terms=SimpleNamespace(published=published))
+        return CollectionFacts.citation.fget(made)  # type: ignore[attr-defined]
+
+    assert cited("2031-02-03", url="https://x.example") == "Ada, Bo (2031). Demo. Version 1.0. https://x.example"
+    assert cited("") == "Ada, Bo. Demo. Version 1.0."
+    assert cited("", citation="@misc{x}") == "@misc{x}"
+
+
+def test_those_compared_with_gold_are_unnamed_and_in_order_of_their_figure() -> None:
+    def on_record(value: float | None) -> dict[str, Any]:
+        ends = (None, None) if value is None else (value - 0.1, value + 0.1)
+        return {"pairs": 5, "gold": 6, "value": value, "low": ends[0], "high": ends[1], "level": 0.95}
+
+    names = {"train/cy": None, "train/zoe": 0.4, "train/ada": 0.6, "hide/bo": 0.1}
+    trials = {name: on_record(value) for name, value in names.items()}
+    found = list(collection_facts._against_gold(study(None, trials=trials), "train"))
+    assert [one["assessor"] for one in found] == ["", "", ""]
+    assert [one["value"] for one in found] == [0.4, 0.6, None]

@@ -1,0 +1,114 @@
+"""Names of the corpus's parts, the version of a database, and labels that replace others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.base.errors import StoreError
+from annot.store import facet_labels, schema
+from annot.store.database import Store, open_store
+from annot.store.facet_labels import FacetLabels
+from annot.store.paper_writing import append_parts
+from sqlalchemy import Connection, create_engine, text
+
+
+@pytest.mark.parametrize(
+    ("there", "next_two"),
+    [
+        ((), (1, 2)),
+        ((1,), (2, 3)),
+        ((1, 9, 10), (11, 12)),
+        ((99999,), (100000, 100001)),
+    ],
+)
+def test_new_parts_are_numbered_behind_those_that_are_there(
+    tmp_path: Path, there: tuple[int, ...], next_two: tuple[int, int]
+) -> None:
+    (tmp_path / "part-old.parquet").touch()
+    for number in there:
+        (tmp_path / f"part-{number:05d}.parquet").touch()
+    new = [tmp_path / "a", tmp_path / "b"]
+    for path in new:
+        path.write_text(path.name, encoding="utf-8")
+    append_parts(tmp_path, new)
+    found = [(tmp_path / f"part-{number:05d}.parquet").read_text(encoding="utf-8") for number in next_two]
+    assert found == ["a", "b"]
+
+
+def in_memory() -> Connection:
+    return create_engine("sqlite://").connect()
+
+
+def test_an_empty_database_has_version_0_and_one_that_is_noted_its_own() -> None:
+    connection = in_memory()
+    assert schema.version_of(connection) == 0
+    schema.note_version(connection, len(schema.MIGRATIONS))
+    assert schema.version_of(connection) == len(schema.MIGRATIONS)
+
+
+def test_a_database_whose_version_was_never_noted_down_is_as_good_as_empty() -> None:
+    connection = in_memory()
+    schema.note_version(connection, 1)
+    connection.execute(text(f"DELETE FROM {schema.VERSION_TABLE}"))
+    assert schema.version_of(connection) == 0
+
+
+def test_the_version_of_a_later_program_is_refused() -> None:
+    connection = in_memory()
+    schema.note_version(connection, len(schema.MIGRATIONS) + 1)
+    with pytest.raises(StoreError, match=f"has version {len(schema.MIGRATIONS) + 1}, expected"):
+        schema.version_of(connection)
+
+
+def test_other_tables_are_refused_at_the_present_version_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = in_memory()
+    schema.note_version(connection, len(schema.MIGRATIONS))
+    monkeypatch.setattr(schema, "schema_sha256", lambda: "another")
+    with pytest.raises(StoreError, match="unreleased"):
+        schema.version_of(connection)
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, lambda _: None])
+    assert schema.version_of(connection) == len(schema.MIGRATIONS) - 1
+
+
+def test_of_another_programs_tables_the_first_three_are_named() -> None:
+    connection = in_memory()
+    for name in "dcba":
+        connection.execute(text(f"CREATE TABLE {name} (x INTEGER)"))
+    with pytest.raises(StoreError, match=r"another program \(a, b, c, \.\.\.\)"):
+        schema.version_of(connection)
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Store:
+    store = open_store(f"sqlite:///{tmp_path / 'annot.db'}")
+    with store.begin() as session:
+        carried = [FacetLabels(name, ("method",), "carried") for name in ("p1", "p2", "p3")]
+        facet_labels.replace_labels(session, carried)
+        facet_labels.put_corrections(session, [FacetLabels("p3", ("result",), "corrected", "2031-01-01T00:00:00Z")])
+    return store
+
+
+def labels(store: Store) -> dict[str, tuple[str, ...]]:
+    with store.read() as session:
+        return {one.paper_id: one.labels for one in facet_labels.read_labels(session)}
+
+
+def test_new_labels_take_the_place_of_all_but_corrections(labelled: Store) -> None:
+    with labelled.begin() as session:
+        new = [FacetLabels(name, ("background",), "carried") for name in ("p2", "p3")]
+        facet_labels.replace_labels(session, new)
+    assert labels(labelled) == {"p2": ("background",), "p3": ("result",)}
+
+
+def test_labels_of_papers_not_named_stay_if_that_is_asked(labelled: Store) -> None:
+    with labelled.begin() as session:
+        facet_labels.replace_labels(session, [FacetLabels("p2", ("background",), "carried")], keep_others=True)
+    assert labels(labelled) == {"p1": ("method",), "p2": ("background",), "p3": ("result",)}
+
+
+def test_a_later_correction_takes_the_place_of_an_earlier(labelled: Store) -> None:
+    with labelled.begin() as session:
+        again = FacetLabels("p3", ("background",), "corrected", "2031-01-02T00:00:00Z")
+        facet_labels.replace_labels(session, [again])
+    assert labels(labelled) == {"p3": ("background",)}
