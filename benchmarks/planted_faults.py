@@ -42,7 +42,7 @@ SWAPPED = {
     **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
     **{ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"},
 }
-PASSED, FAILED, NOT_IMPORTED, NO_SUCH_TEST, NOTHING_SELECTED = 0, 1, 2, 4, 5
+PASSED, FAILED, NOT_IMPORTED, INTERNAL, NO_SUCH_TEST, NOTHING_SELECTED = 0, 1, 2, 3, 4, 5
 """Exit codes of pytest."""
 LINES = 2
 """Processes that run tests side by side."""
@@ -233,7 +233,10 @@ def run_tests(checkout: Path, tests: Sequence[Chosen], limit: float) -> tuple[st
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
-        _test_all(checkout, tests)
+        try:
+            _test_all(checkout, tests)
+        finally:  # an error here must not reach our caller's clean-up: the copy is the parent's
+            os._exit(INTERNAL)
     while (done := os.wait4(child, os.WNOHANG))[0] == 0:
         if time.monotonic() - begun > limit:
             _end(child)
@@ -302,7 +305,7 @@ def _test(*arguments: str, plugins: Sequence[object] = ()) -> NoReturn:
     """Run pytest and end with its exit code."""
     import pytest
 
-    code = 3
+    code = INTERNAL
     try:
         chosen = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]
         chosen += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already

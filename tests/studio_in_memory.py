@@ -1,16 +1,14 @@
 """A Label Studio in memory, behind httpx: the real gateway and its client library run against it unchanged.
 
-It answers what the package asks a real server, with the refusals that matter, and keeps what the real one is known
-for: no key of its own for tasks (a repeated import doubles them), 404 past the last page, numbers that are never given
-twice. `labelstudio/test_contract.py` holds it against a real server.
+It answers what the package asks a real server, with the refusals that matter, and 404 past the last page. What it
+holds is in `studio_contents.py`; `labelstudio/test_contract.py` holds both against a real server.
 
     with StudioInMemory().served() as studio:   # now http://studio.memory.example answers
-        studio.judge(...)
+        studio.annotate(...)
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import ssl
@@ -19,45 +17,18 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from unittest import mock
 from urllib.parse import parse_qs, urlsplit
-from xml.etree import ElementTree
 
 import httpx
+from studio_contents import Record, Refused, StudioContents, faults_of_settings
 
 URL = "http://studio.memory.example"
-LEAD = "lead@annot.example"
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-USUAL_PROJECT: dict[str, Any] = {
-    "title": "",
-    "description": "",
-    "label_config": "<View></View>",
-    "expert_instruction": "",
-    "show_instruction": False,
-    "show_skip_button": True,
-    "enable_empty_annotation": True,
-    "maximum_annotations": 1,
-    "color": "#FFFFFF",
-    "sampling": "Sequential sampling",
-    "show_collab_predictions": True,
-    "is_published": False,
-    "model_version": "",
-}
-"""What a project is where nothing else is asked for."""
 
 Fault = Callable[[httpx.Request], httpx.Response | None]
-Record = dict[str, Any]
-
-
-class Refused(Exception):
-    """An answer that is no success."""
-
-    def __init__(self, status: int, detail: Any, *, page: bool = False) -> None:
-        """page: the server answers with a web page, as it does where a view looks its project up itself."""
-        super().__init__(detail)
-        self.status, self.detail, self.page = status, detail, page
 
 
 class Killed(BaseException):
@@ -65,37 +36,22 @@ class Killed(BaseException):
 
 
 @dataclass
-class StudioInMemory:
+class StudioInMemory(StudioContents):
     """One server with everything on it.
 
     `faults` are asked before each request, in order; one that answers or raises is used up.
     """
 
     url: str = URL
-    projects: dict[int, Record] = field(default_factory=dict)
-    tasks: dict[int, Record] = field(default_factory=dict)
-    annotations: dict[int, Record] = field(default_factory=dict)
-    predictions: dict[int, Record] = field(default_factory=dict)
-    users: dict[int, Record] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     total_lies_by: int = 0
     """By how much the count of tasks is wrong."""
     release: str = "1.23.2"
-    now: datetime = field(default_factory=lambda: datetime.now(UTC) - timedelta(hours=1))
-    """The server's clock: each write moves it on by a millisecond."""
-    in_time: bool = False
-    """Whether its clock is this machine's, where that is ahead."""
-    _last: dict[str, int] = field(default_factory=dict)
     _alone: threading.RLock = field(default_factory=threading.RLock, repr=False)
     """Of several requests at once it does one after the other."""
 
-    def __post_init__(self) -> None:
-        self.made = self.moment()
-        self.identity = str(uuid.uuid4())
-        self.token = self.sign_up(LEAD, "lead-of-memory")
-
-    # -- what a test does ----------------------------------------------------------------------------------------------
+    # -- requests and faults -------------------------------------------------------------------------------------------
 
     @property
     def transport(self) -> httpx.MockTransport:
@@ -118,80 +74,6 @@ class StudioInMemory:
         with mock.patch.object(httpx.HTTPTransport, "handle_request", here), certificates:
             yield self
 
-    def sign_up(self, email: str, password: str = "secret") -> str:
-        """A new account; its token."""
-        number = self._number("users")
-        token = uuid.uuid5(uuid.NAMESPACE_URL, email).hex
-        made = {"id": number, "email": email, "username": "", "first_name": "", "last_name": "", "initials": email[:2]}
-        self.users[number] = made | {"password": password, "token": token, "date_joined": self.moment()}
-        return token
-
-    def make_project(self, title: str, **settings: Any) -> int:
-        """A new project with these settings; its id."""
-        return int(self._make_project([], httpx.QueryParams(), {"title": title, **settings}, 1)[1]["id"])
-
-    def account(self, email: str) -> Record:
-        """The account of this address."""
-        return next(user for user in self.users.values() if user["email"] == email)
-
-    def projects_of(self, sign: str) -> list[int]:
-        """The projects whose description holds this, the oldest first."""
-        return sorted(number for number, project in self.projects.items() if sign in project["description"])
-
-    def tasks_of(self, project: int) -> list[Record]:
-        """The tasks of a project, the oldest first."""
-        return [task for number, task in sorted(self.tasks.items()) if task["project"] == project]
-
-    def annotations_on(self, task: int) -> list[Record]:
-        """The annotations of a task, the oldest first."""
-        return [one for number, one in sorted(self.annotations.items()) if one["task"] == task]
-
-    def annotate(self, task: int, result: list[Any], *, email: str, cancelled: bool = False) -> int:
-        """A person annotates a task; the annotation's id."""
-        body = {"result": result, "was_cancelled": cancelled, "lead_time": 4.0}
-        made: int = self._annotate(task, body, self.account(email)["id"])["id"]
-        return made
-
-    def change(self, annotation: int, result: list[Any], *, email: str | None = None) -> None:
-        """The annotation is changed, by its author or another account."""
-        by = self.annotations[annotation]["completed_by"] if email is None else self.account(email)["id"]
-        self._change_annotation(annotation, {"result": result}, by)
-
-    def delete_annotation(self, annotation: int) -> None:
-        """The annotation is deleted in Label Studio."""
-        self._delete_annotation(annotation)
-
-    def delete_task(self, task: int) -> None:
-        """The task is deleted with all that is on it."""
-        self._delete_task(task)
-
-    def delete_project(self, project: int) -> None:
-        """The project is deleted with all that is in it."""
-        self._delete_project([project], httpx.QueryParams(), None, 1)
-
-    def import_tasks(self, project: int, tasks: list[Record]) -> list[int]:
-        """Somebody imports tasks; their ids."""
-        made: list[int] = self._import(project, tasks)["task_ids"]
-        return made
-
-    def double(self, project: int, *, with_tasks: bool = False) -> int:
-        """The server has made the project twice; the other one's id."""
-        number = self._number("projects")
-        self.projects[number] = {**copy.deepcopy(self.projects[project]), "id": number, "created_at": self.moment()}
-        if with_tasks:
-            self._import(number, [{"data": task["data"]} for task in self.tasks_of(project)])
-        return number
-
-    def kept(self) -> Record:
-        """All that is on the server, as a backup keeps it."""
-        names = ("projects", "tasks", "annotations", "predictions", "users", "_last", "made", "token")
-        return copy.deepcopy({name: getattr(self, name) for name in names})
-
-    def restore(self, kept: Record) -> None:
-        """The server is set back to a backup: its numbers count on from there, its clock goes on."""
-        for name, value in copy.deepcopy(kept).items():
-            setattr(self, name, value)
-
     def count(self, method: str, path: str) -> int:
         """How many requests of this method there were to a path that matches."""
         return sum(1 for asked, where in self.requests if asked == method and re.search(path, where))
@@ -206,15 +88,6 @@ class StudioInMemory:
             return None
 
         self.faults.append(fault)
-
-    def moment(self) -> str:
-        """The clock after another millisecond, as the server writes it."""
-        self.now += timedelta(milliseconds=1)
-        if self.in_time:
-            self.now = max(self.now, datetime.now(UTC))
-        return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-    # -- what the server does ------------------------------------------------------------------------------------------
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         """One request, one answer."""
@@ -259,10 +132,6 @@ class StudioInMemory:
                 said |= {"detail": refused.detail}
             return httpx.Response(refused.status, json=said)
 
-    def _number(self, kind: str) -> int:
-        self._last[kind] = self._last.get(kind, 0) + 1
-        return self._last[kind]
-
     def _user(self, request: httpx.Request) -> int:
         token = request.headers.get("authorization", "").removeprefix("Token ")
         if not token:
@@ -294,119 +163,6 @@ class StudioInMemory:
         headers = {"location": "/projects/", "set-cookie": f"sessionid={known[0]['id']}; Path=/"}
         return httpx.Response(302, headers=headers)
 
-    def _project(self, number: int, *, page: bool = False) -> Record:
-        if number not in self.projects:
-            raise Refused(404, "No Project matches the given query.", page=page)
-        return self.projects[number]
-
-    def _task(self, number: int) -> Record:
-        if number not in self.tasks:
-            raise Refused(404, "No Task matches the given query.")
-        return self.tasks[number]
-
-    def _annotation(self, number: int) -> Record:
-        if number not in self.annotations:
-            raise Refused(404, "No Annotation matches the given query.")
-        return self.annotations[number]
-
-    def _counted_project(self, number: int) -> Record:
-        tasks = self.tasks_of(number)
-        on_tasks = [self._counts(task["id"]) for task in tasks]
-        return {
-            **self._project(number),
-            "task_number": len(tasks),
-            "total_annotations_number": sum(given for given, _ in on_tasks),
-            "skipped_annotations_number": sum(cancelled for _, cancelled in on_tasks),
-            "num_tasks_with_annotations": sum(given > 0 for given, _ in on_tasks),
-        }
-
-    def _counts(self, task: int) -> tuple[int, int]:
-        cancelled = [one["was_cancelled"] for one in self.annotations_on(task)]
-        return len(cancelled) - sum(cancelled), sum(cancelled)
-
-    def _counted_task(self, number: int) -> Record:
-        given, cancelled = self._counts(number)
-        filled = sum(one["task"] == number for one in self.predictions.values())
-        return {
-            **self.tasks[number],
-            "total_annotations": given,
-            "cancelled_annotations": cancelled,
-            "total_predictions": filled,
-        }
-
-    def _exported(self, number: int) -> Record:
-        filled = [key for key, one in sorted(self.predictions.items()) if one["task"] == number]
-        own = [{**one, "unique_id": str(uuid.UUID(int=one["id"]))} for one in self.annotations_on(number)]
-        return {**self._counted_task(number), "annotations": own, "drafts": [], "predictions": filled}
-
-    def _import(self, project: int, tasks: list[Record]) -> Record:
-        fields = _fields_of(self.projects[project]["label_config"])
-        faults = []
-        for at, task in enumerate(tasks):
-            faults += [
-                f'Error at item {at}: "{name}" key is expected in task data'
-                for name in sorted(fields)
-                if name not in task.get("data", task)
-            ]
-        if faults or not tasks:
-            raise Refused(400, {"non_field_errors": faults or ["load_tasks: No tasks added"]})
-        made = []
-        for task in tasks:
-            number, at = self._number("tasks"), self.moment()
-            self.tasks[number] = {
-                "id": number,
-                "project": project,
-                "data": task.get("data", task),
-                "created_at": at,
-                "updated_at": at,
-                "updated_by": None,
-            }
-            for filled in task.get("predictions", ()):
-                own = self._number("predictions")
-                usual = {"model_version": "undefined", "score": None}
-                self.predictions[own] = {**usual, **filled, "id": own, "task": number, "project": project}
-                self.predictions[own] |= {"created_at": at, "updated_at": at}
-            made.append(number)
-        filled = sum(len(task.get("predictions", ())) for task in tasks)
-        return {"task_count": len(made), "annotation_count": 0, "prediction_count": filled, "task_ids": made}
-
-    def _annotate(self, task: int, body: Record, user: int) -> Record:
-        on = self._task(task)
-        number, at = self._number("annotations"), self.moment()
-        self.annotations[number] = {
-            "id": number,
-            "task": task,
-            "project": on["project"],
-            "result": body.get("result", []),
-            "completed_by": user,
-            "updated_by": user,
-            "was_cancelled": bool(body.get("was_cancelled")),
-            "ground_truth": False,
-            "lead_time": body.get("lead_time"),
-            "created_at": at,
-            "updated_at": at,
-        }
-        on |= {"updated_at": self.moment(), "updated_by": user}
-        return self.annotations[number]
-
-    def _change_annotation(self, number: int, body: Record, user: int) -> Record:
-        one = self._annotation(number)
-        one |= {**body, "updated_at": self.moment(), "updated_by": user}
-        self.tasks[one["task"]] |= {"updated_at": self.moment(), "updated_by": user}
-        return one
-
-    def _delete_annotation(self, number: int) -> None:
-        one = self._annotation(number)
-        del self.annotations[number]
-        self.tasks[one["task"]]["updated_at"] = self.moment()
-
-    def _delete_task(self, number: int) -> None:
-        self._task(number)
-        del self.tasks[number]
-        for kept in (self.annotations, self.predictions):
-            for key in [key for key, one in kept.items() if one["task"] == number]:
-                del kept[key]
-
     # -- one method for each endpoint ----------------------------------------------------------------------------------
 
     def _list_projects(self, _: list[int], params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
@@ -420,17 +176,13 @@ class StudioInMemory:
         return 200, {"count": len(self.projects), "next": following, "previous": None, "results": listed}
 
     def _make_project(self, _: list[int], _params: httpx.QueryParams, body: Any, user: int) -> tuple[int, Any]:
-        if faults := _faults(body):
-            raise Refused(400, faults)
-        number = self._number("projects")
-        made = {**USUAL_PROJECT, **body, "id": number, "created_at": self.moment()}
-        self.projects[number] = made | {"organization": 1, "created_by": {"id": user}}
+        made = self._new_project(body, user)
         counts = ("task_number", "total_annotations_number", "skipped_annotations_number", "num_tasks_with_annotations")
-        return 201, {**self.projects[number], **dict.fromkeys(counts)}
+        return 201, {**made, **dict.fromkeys(counts)}
 
     def _change_project(self, ids: list[int], _: httpx.QueryParams, body: Any, _user: int) -> tuple[int, Any]:
         project = self._project(ids[0])
-        faults = _faults(body)
+        faults = faults_of_settings(body)
         if "label_config" in faults:
             raise Refused(400, faults["label_config"][0])
         if faults:
@@ -439,16 +191,11 @@ class StudioInMemory:
         return 200, self._counted_project(ids[0])
 
     def _delete_project(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        self._project(ids[0])
-        for task in self.tasks_of(ids[0]):
-            self._delete_task(task["id"])
-        del self.projects[ids[0]]
+        self.delete_project(ids[0])
         return 204, None
 
     def _empty_project(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        self._project(ids[0])
-        for task in self.tasks_of(ids[0]):
-            self._delete_task(task["id"])
+        self.empty_project(ids[0])
         return 204, None
 
     def _export(self, ids: list[int], params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
@@ -485,7 +232,7 @@ class StudioInMemory:
         ]
         gone = _filtered(tasks, body.get("filters") or {})
         for task in gone:
-            self._delete_task(task["id"])
+            self.delete_task(task["id"])
         return 200, {"processed_items": len(gone), "reload": False, "detail": f"Deleted {len(gone)} tasks"}
 
     def _update_task(self, ids: list[int], _: httpx.QueryParams, body: Any, _user: int) -> tuple[int, Any]:
@@ -498,7 +245,7 @@ class StudioInMemory:
         return 200, self._exported(ids[0])
 
     def _remove_task(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        self._delete_task(ids[0])
+        self.delete_task(ids[0])
         return 204, None
 
     def _list_annotations(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
@@ -515,7 +262,7 @@ class StudioInMemory:
         return 200, self._change_annotation(ids[0], body, user)
 
     def _remove_annotation(self, ids: list[int], _: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
-        self._delete_annotation(ids[0])
+        self.delete_annotation(ids[0])
         return 204, None
 
     def _list_predictions(self, _: list[int], params: httpx.QueryParams, _body: Any, _user: int) -> tuple[int, Any]:
@@ -619,27 +366,6 @@ def _filtered(tasks: list[Record], filters: Record) -> list[Record]:
         else:
             raise Refused(400, f"no operator {one['operator']}")
     return tasks
-
-
-def _faults(body: Record) -> Record:
-    """What the server refuses in the settings of a project."""
-    found: Record = {}
-    if "title" in body and len(body["title"]) < 3:
-        found["title"] = ["Ensure this field has at least 3 characters."]
-    if "title" in body and len(body["title"]) > 50:
-        found["title"] = ["Ensure this field has no more than 50 characters."]
-    if "label_config" in body:
-        try:
-            ElementTree.fromstring(body["label_config"])
-        except ElementTree.ParseError as error:
-            found["label_config"] = [str(error)]
-    return found
-
-
-def _fields_of(label_config: str) -> set[str]:
-    """The fields of a task's data that the screen shows."""
-    values = (element.get("value", "") for element in ElementTree.fromstring(label_config).iter())
-    return {value[1:] for value in values if re.fullmatch(r"\$\w+", value)}
 
 
 def _date() -> str:

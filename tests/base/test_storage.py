@@ -89,20 +89,24 @@ def test_only_what_a_dead_process_of_this_machine_was_writing_is_removed(tmp_pat
     dead = subprocess.Popen(["true"])
     dead.wait()
     here, name = platform.node(), ".kept.7.{}@{}.abc"
-    with subprocess.Popen(["sleep", "60"]) as living:
-        folders = {
-            "dead": tmp_path / "deep" / name.format(dead.pid, here),
-            "own": tmp_path / name.format(os.getpid(), here),
-            "living": tmp_path / name.format(living.pid, here),
-            "elsewhere": tmp_path / name.format(dead.pid, f"not-{here}"),
-        }
-        for path in folders.values():
-            path.mkdir(parents=True)
-            (path / "file").write_text("")
+    living = subprocess.Popen(["sleep", "60"])
+    folders = {
+        "dead": tmp_path / "deep" / name.format(dead.pid, here),
+        "own": tmp_path / name.format(os.getpid(), here),
+        "living": tmp_path / name.format(living.pid, here),
+        "elsewhere": tmp_path / name.format(dead.pid, f"not-{here}"),
+    }
+    for path in folders.values():
+        path.mkdir(parents=True)
+        (path / "file").write_text("")
+    try:
         remove_unfinished(tmp_path)
-        assert [key for key, path in folders.items() if path.exists()] == ["own", "living", "elsewhere"]
-        assert living.poll() is None
+        ended = living.poll()
+    finally:
         living.kill()
+        living.wait()
+    assert ended is None
+    assert [key for key, path in folders.items() if path.exists()] == ["own", "living", "elsewhere"]
 
 
 def test_an_array_may_come_in_blocks(tmp_path: Path) -> None:
@@ -180,6 +184,12 @@ def test_strings_are_taken_apart_and_put_together_again(start: int, stop: int) -
     assert arrays["word_offsets"][0] == 0
     assert bytes(arrays["word_utf8"]) == "".join(STRINGS[start:stop]).encode()
     assert as_strings(arrays, "word").to_pylist() == STRINGS[start:stop]
+
+
+def test_empty_strings_need_no_text() -> None:
+    arrays = as_arrays("word", pa.array(["", ""]))
+    assert arrays["word_utf8"].tolist() == []
+    assert as_strings(arrays, "word").to_pylist() == ["", ""]
 
 
 @pytest.mark.parametrize("texts", [STRINGS, ["only", "ascii", ""], [], [""]])

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from command_line import annot, annot_done
-from test_hostile_study import Watch, outside, watch
-
-__all__ = ["watch"]
+from watching import Watch, outside
 
 ABSTRACT = ["Why <script>alert(1)</script>.", "How \x1b]0;owned\x07 it is done.", "=HYPERLINK(1) What came of it."]
 PAPER = {"paper_id": "p1", "title": "\x1b[2J<img src=x onerror=alert(1)>", "abstract": ABSTRACT, "year": 2001}

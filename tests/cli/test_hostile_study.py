@@ -1,19 +1,16 @@
-"""A study from a stranger: no command opens, connects to or starts anything that its files name outside its folder."""
+"""A study from a stranger: no command opens, connects to or starts anything that its files name outside it."""
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
 import select
 import shutil
 import socket
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,70 +23,27 @@ from annot.base.errors import StudioError
 from annot.labelstudio import installing
 from annot.study import doors
 from command_line import Result, annot, annot_done, calls, commands, snapshot
+from watching import Watch, outside
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+
+
 COMMANDS = {command.name: command for command in commands()}
+
+
 TYPED = {name: one.typed for name, one in usual.USUAL.items()} | {
     "invite": "--out invitations",
     "studio up": "",
     "demo": "../demo",
 }
 """What is typed after each command; nothing after those that are not in here."""
+
+
 FILES = (
     *(usual.release_folder, usual.edges_file, usual.judgements_file, usual.export_file, usual.a_run, usual.engine_run),
     *(usual.vectors_file, usual.words_file, usual.labelled_file, usual.sheet, usual.answers, usual.full_texts),
     *(usual.matches, usual.backup),
 )
-OWN = tuple(Path(place).resolve() for place in {sys.prefix, sys.base_prefix, *package.__path__, *sys.path[1:]})
-SYSTEM = ("/proc", "/sys", "/dev", "/usr/share/zoneinfo", "/etc/localtime", "/usr/lib", "/usr/local/lib")
-
-
-class Seen(NamedTuple):
-    """What Python was about to do."""
-
-    event: str
-    what: str
-
-
-PROGRAMS = (Seen("subprocess.Popen", "uname"),)
-"""What commands start: Python's own look at the machine, for `annot doctor`."""
-
-
-class Watch:
-    """An audit hook, which Python keeps until it ends: it writes down what is done while somebody looks."""
-
-    FILES = ("open", "sqlite3.connect")
-    EVENTS = (*FILES, "socket.connect", "socket.getaddrinfo", "socket.sendto")
-    STARTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "os.spawn", "os.startfile")
-
-    def __init__(self) -> None:
-        self._seen: list[Seen] | None = None
-        sys.addaudithook(self._hook)
-
-    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._seen is None or event not in (*self.EVENTS, *self.STARTS):
-            return
-        what = arguments[1] if event in ("socket.connect", "socket.sendto") else arguments[0]
-        if isinstance(what, int):  # a file that is open already
-            return
-        named = os.fsdecode(what) if isinstance(what, bytes) else str(what)
-        if event in self.FILES:
-            named = os.path.realpath(named.removeprefix("file:").partition("?")[0])
-        self._seen.append(Seen(event, named))
-
-    @contextmanager
-    def looking(self) -> Iterator[list[Seen]]:
-        self._seen = seen = []
-        try:
-            yield seen
-        finally:
-            self._seen = None
-
-
-@pytest.fixture(scope="session")
-def watch() -> Watch:
-    importlib.import_module("matplotlib.font_manager")  # which looks for this machine's fonts, once
-    return Watch()
 
 
 def test_the_watch_sees_what_is_opened_connected_and_started(
@@ -104,17 +58,6 @@ def test_the_watch_sees_what_is_opened_connected_and_started(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     expected = ["open", "sqlite3.connect", "socket.connect", "subprocess.Popen"]
     assert [one.event for one in outside(seen, tmp_path / "study")] == expected
-
-
-def outside(seen: list[Seen], *places: Path) -> list[Seen]:
-    """What was done beyond these folders, the temporary one, and the program's own."""
-    known = (*places, *OWN, *map(Path, SYSTEM), Path(tempfile.gettempdir()), doors.allowed_file().parent)
-    return [
-        one
-        for one in seen
-        if one not in PROGRAMS
-        and (one.event not in Watch.FILES or not any(Path(one.what).is_relative_to(at) for at in known))
-    ]
 
 
 class Case(NamedTuple):
@@ -250,6 +193,8 @@ DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
     "a person's server": (a_persons_server, "http://{host}", "push"),
     "a link beside": (a_linked_cache, "{foreign}/key", "status"),
 }
+
+
 LINKS = (
     *("templates/report.md.j2", "guidelines/method.md", "training/x.toml", "pools/queries/x.jsonl", "exports/x.json"),
     *("annot.toml", "datasheet.toml", "substudy/x.json"),

@@ -83,3 +83,20 @@ def test_boundaries_are_those_of_two_published_collections_but_for_few(shared: P
         assert f1_of_boundaries(json.loads(line)["sentences"] for line in lines) > 0.985
     with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
         assert f1_of_boundaries(json.loads(line)["abstract"] for line in lines) > 0.985
+
+
+def test_an_open_bracket_holds_sentences_together_if_it_closes_within_120_characters() -> None:
+    def split(place: int) -> int:
+        """Into how many sentences, with the closing bracket so many characters behind the stop."""
+        return len(split_sentences(f"(One. {'Two'.ljust(place - 2, 'x')}) and so on."))
+
+    assert [split(place) for place in (10, 119, 120, 121)] == [1, 1, 1, 2]
+
+
+def test_a_bracket_that_closed_with_the_stop_does_not_hold_the_next_sentence() -> None:
+    assert split_sentences("(It was so.) The next one.") == ("(It was so.)", "The next one.")
+    assert split_sentences("((It was so.) The next one.") == ("((It was so.)", "The next one.")
+    assert split_sentences("It (as seen. We know) was so. The next one.") == (
+        "It (as seen. We know) was so.",
+        "The next one.",
+    )

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import httpx
 from annot.labelstudio.gateway import Gateway
 from labelling_texts import task
-from studio_in_memory import LEAD, StudioInMemory
+from studio_contents import LEAD
+from studio_in_memory import StudioInMemory
 
 TOKEN = "5ecre7" * 6 + "abcd"
 

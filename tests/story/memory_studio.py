@@ -11,7 +11,8 @@ from unittest import mock
 
 from annot.labelstudio import server
 from fixtures_studio import Studio
-from studio_in_memory import LEAD, StudioInMemory
+from studio_contents import LEAD
+from studio_in_memory import StudioInMemory
 
 
 @dataclass
