@@ -134,6 +134,14 @@ def changed_ratings(**columns: Any) -> dict[str, Any]:
             f"f/{RATINGS}: 7: 3 lists of ratings (relevance_ann...), expected 2",
         ),
         (changed_ratings(relevance_annA=None), f"f/{RATINGS}: 7: 1 lists of ratings (relevance_ann...), expected 2"),
+        (
+            changed_ratings(relevance_annA=[4, 0, 3]),
+            f"f/{RATINGS}: 7, relevance_annA, entry 1: found 4, expected less than or equal to 3",
+        ),
+        (
+            changed_ratings(relevance_annA=[1, -2, 3]),
+            f"f/{RATINGS}: 7, relevance_annA, entry 2: found -2, expected greater than or equal to -1",
+        ),
         (changed_ratings(cands=["12", "13", "12"]), f"f/{RATINGS}: 7, cands: 12 is listed twice"),
         (
             changed_ratings(relevance_max=[3, 1, 3]),
