@@ -189,7 +189,7 @@ def test_undefined_queries_are_counted_and_named_with_their_reason() -> None:
     assert group["kappa"].n_pairs_pooled == 12
     assert list(group["kappa"].undefined) == ["2-method"]
     assert "every judgement is grade 0 (6 pairs)" in group["kappa"].undefined["2-method"]
-    assert group["kappa"].median == Undefined("it has a value on 1 of 2 queries; a summary needs more than half")
+    assert group["kappa"].median == Undefined("only 1 of 2 queries has a value; a summary needs more than half")
     assert group["percent"].undefined == {}
     assert group["percent"].median == pytest.approx((50 + 100) / 2)
 

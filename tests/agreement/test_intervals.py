@@ -90,7 +90,7 @@ def test_where_a_query_makes_all_the_difference_there_is_no_interval() -> None:
     gap = np.where(np.arange(12) == 3, np.nan, without)
     assert jackknife_interval(0.5, gap, level=0.95) == Undefined("without one of the queries, it has no value")
     assert jackknife_interval(1.0, without, level=0.95, least=0, most=1) == Undefined(
-        "it is 1 or 0, on all queries or without one of them"
+        "the value is 1 or 0, on all queries or without one of them"
     )
 
 

@@ -140,7 +140,7 @@ def test_each_coefficient_has_its_own_n() -> None:
     together = table([*both("1-method"), *constant, *two], []).groups[-1]
     rho, percent = together.before["spearman_rho"], together.before["percent"]
     assert (rho.n_queries, rho.n_undefined, rho.n_pairs) == (1, 2, 6)
-    assert rho.median == Undefined("it has a value on 1 of 3 queries; a summary needs more than half")
+    assert rho.median == Undefined("only 1 of 3 queries has a value; a summary needs more than half")
     assert (percent.n_queries, percent.n_undefined, percent.n_pairs) == (3, 0, 14)
     assert percent.median == pytest.approx(50.0)
 

@@ -235,11 +235,11 @@ def test_binarised_agreement_stands_at_each_grade(page: str, exports: Path) -> N
         assert len(rows(table, "background", "before")) == 1
     (line,) = [one for one in table.splitlines() if one.startswith("| method | before |")]
     assert "| – |" in line
-    assert "it has a value on half of the queries or fewer; a summary needs more" in binarised
+    assert "half of the queries or fewer have a value; a summary needs more" in binarised
     measured = agreement.measure(Workspace.open(exports.parent), missing=None, binarised_at=3, tell=print)
     (rho,) = [group.before["spearman_rho"] for group in measured.groups if group.name == "method"]
     assert isinstance(rho.median, Undefined)
-    assert "it has a value on 5 of 17 queries" in rho.median.reason
+    assert "only 5 of 17 queries have a value" in rho.median.reason
 
 
 def test_each_query_has_its_figures_in_the_appendix(page: str) -> None:

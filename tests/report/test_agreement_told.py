@@ -153,7 +153,7 @@ def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
 def test_a_summary_over_few_of_the_queries_is_not_given_and_its_reason_is() -> None:
     told = " ".join(headline(MIXED).notes)
     assert "a summary needs more than half" in told
-    assert "it has a value on 1 of 3 queries" in told
+    assert "only 1 of 3 queries has a value" in told
 
 
 def test_forced_zero_has_its_caveat_in_words() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined
-from annot.judging.progress import AssessorSeen, QuerySeen
+from annot.judging.progress import AssessorSeen, PersonByDay, QuerySeen
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number
-from annot.publishing.report.status_page import _ends, _figure, _link, _missing, day, moment, parts_of, tables
+from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, parts_of, tables
 
 NOW = datetime(2031, 3, 14, 18, 0)
 NONE = Undefined("nothing yet")
@@ -116,3 +116,27 @@ def test_queries_under_way_are_those_begun_and_not_complete() -> None:
     assert under_way.rows == (("q2", 5, 0, "1/5", ""),)
     _, every, *_ = tables(look(), all_queries=True)
     assert [row[0] for row in every.rows] == ["q1", "q2", "q3"]
+
+
+def test_a_person_on_the_page_has_their_own_counts_links_and_leave() -> None:
+    def project(who: str, round: str, remote_id: int | None) -> Any:
+        return SimpleNamespace(assessor=who, round=round, url="http://studio.example", remote_id=remote_id)
+
+    snapshot: Any = SimpleNamespace(
+        projects=[
+            project("a1", "judge", 1),
+            project("a1", "adjudicate", 2),
+            project("a2", "judge", 3),
+            project("a1", "judge", None),
+        ],
+        people=[SimpleNamespace(assessor="a1", left_on=None), SimpleNamespace(assessor="a2", left_on="2031-01-01")],
+    )
+    days = {"a1": PersonByDay((0, 2), 2, NOW)}
+    first = _shown(snapshot, "a1", days, "assessor", seen=AssessorSeen("a1", 9, 5, 1, {}))
+    assert (first.done, first.of, first.days, first.last, first.left) == (5, 9, (0, 2), NOW, False)
+    assert first.links == (project_url("http://studio.example", 1),)
+    second = _shown(snapshot, "a2", days, "assessor")
+    assert (second.done, second.of, second.days, second.left) == (0, None, (), True)
+    assert second.links == (project_url("http://studio.example", 3),)
+    settling = _shown(snapshot, "a1", days, "adjudicator")
+    assert (settling.done, settling.links) == (2, (project_url("http://studio.example", 2),))

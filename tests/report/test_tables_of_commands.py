@@ -63,12 +63,6 @@ def test_versions_of_pools_have_their_day() -> None:
     assert found.numeric_from == 5
 
 
-def test_methods_overlap_at_three_depths() -> None:
-    found = commands.OVERLAPS.of([row(first="bm25", second="tfidf", shared={10: 0.5, 25: 1.0})])
-    assert found.headings == ("method", "and", "first 10", "first 25", "first 50")
-    assert printed(found) == [["bm25", "tfidf", "50%", "100%", "–"]]
-
-
 def test_documents_of_a_pool_show_who_drew_them_and_who_also_had_them() -> None:
     entries = (
         PoolEntry("d1", Draw("bm25", 3, 12.3456789, 1), (Draw("tfidf", 7, 0.5, None), Draw(CITED, None, None, None))),

@@ -192,7 +192,7 @@ def jackknife_interval(
         return Undefined(f"without one of the {plural(unit)}, it has no value")
     scaled, of_others = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
-        return Undefined(f"it is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
+        return Undefined(f"the value is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
     z, left_out = math.atanh(scaled), np.arctanh(of_others)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted
+from annot.base.names import check_name, counted, verb
 from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import mean_interval, share_of_counts
@@ -89,7 +89,7 @@ def agreement_table(
     )
 
 
-IN_NONE = Undefined("it has no value on any of the queries")
+IN_NONE = Undefined("none of the queries has a value")
 SHOWN_NAMES = 3
 """Queries named in a reason; the records name all."""
 
@@ -198,8 +198,9 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
         return IN_NONE
     if not rests_on_most(defined, queries):
         return Undefined(
-            f"it has a value on {defined} of {counted(queries, 'query')}; a summary needs more than half",
-            "it has a value on half of the queries or fewer; a summary needs more",
+            f"only {defined} of {counted(queries, 'query')} {verb(defined, 'has', 'have')} a value; "
+            "a summary needs more than half",
+            "half of the queries or fewer have a value; a summary needs more",
         )
     return None
 
