@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tomlkit
 from annot.base.records import Judgement
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from study_answers import record
-from study_stages import DEMO, advance, copied
+from study_stages import DEMO, advance, copied, set_in
 from usual import answers
 
 PAPER = "fic0407"
@@ -39,10 +38,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "later.csv").write_text(f"{PAPER},fic1001\n{PAPER},nowhere\n")
     annot_done("import", "--as", "citations", "later.csv", folder=folder)
     answers(folder)
-    settings = folder / "annot.toml"
-    told = tomlkit.parse(settings.read_text(encoding="utf-8"))
-    told["collection"].update({"text_licence": "CC0-1.0"})
-    settings.write_text(tomlkit.dumps(told), encoding="utf-8")
+    set_in(folder, {"collection": {"text_licence": "CC0-1.0"}})
     annot_done("release", "out", "--licence", "CC0-1.0", "--date", "2031-01-01", folder=folder)
     annot_done("release", "bare", "--licence", "CC0-1.0", "--date", "2031-01-01", "--ids-only", folder=folder)
     return folder

@@ -23,6 +23,7 @@ from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.store.papers import corpus_sha256
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+from study_stages import set_in
 
 Study = Callable[[str], Path]
 AVERAGING = [name for name, method in METHODS.items() if method.needs.averages]
@@ -184,9 +185,7 @@ def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
     assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
     (count,) = re.findall(r"set min_count = (\d+) in \[word_vectors\]", refused.message())
     before = shards(folder)
-    settings = tomlkit.parse((folder / "annot.toml").read_text("utf-8"))
-    settings["word_vectors"]["min_count"] = int(count)
-    (folder / "annot.toml").write_text(tomlkit.dumps(settings), "utf-8")
+    set_in(folder, {"word_vectors": {"min_count": int(count)}})
     annot_done("index", "--memory", "2G", folder=folder)
     assert shards(folder) == before
 

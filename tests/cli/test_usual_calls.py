@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Command, annot, annot_done, command_of, commands, difference, snapshot
+from study_stages import set_in
 from usual import USUAL, WITH_A_SERVER
 
 COMMANDS = {command.name: command for command in commands()}
@@ -230,11 +231,7 @@ def test_settings_that_an_editor_saved_with_a_byte_order_mark_are_read(study: Ca
 def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     annot_done("init", folder, folder=tmp_path)
-    settings = folder / "annot.toml"
-    without_methods = re.sub(
-        r"(?m)^methods = \[[^]]*\]", 'methods = ["abs_tfidf"]', settings.read_text(encoding="utf-8")
-    )
-    settings.write_text(without_methods, encoding="utf-8")
+    set_in(folder, {"pool": {"methods": ["abs_tfidf"]}})
     words = ("shape", "size", "colour", "weight")
     long = "x" * 300
     ids = ["plan", "manifest", "a/b", f"{long}1", f"{long}2", "é" * 60]

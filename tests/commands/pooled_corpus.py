@@ -10,6 +10,7 @@ from annot.store import pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
+from study_stages import set_in
 
 WORDS = [f"word{at:03d}" for at in range(60)]
 
@@ -28,12 +29,7 @@ def paper(number: int, name: str | None = None, **given: object) -> str:
 
 def made(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
     """A study of these papers, with a query of the papers p5 and p12 each."""
-    settings = ws.root / "annot.toml"
-    text = settings.read_text(encoding="utf-8")
-    start = text.index("methods = [", text.index("[pool]"))
-    end = text.index("]", start) + 1
-    text = text[:start] + 'methods = ["title_tfidf", "abs_tfidf", "cited"]' + text[end:]
-    settings.write_text(text, encoding="utf-8")
+    set_in(ws.root, {"pool": {"methods": ["title_tfidf", "abs_tfidf", "cited"]}})
     (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for words in (
         ("corpus", "add", str(ws.root / "papers.jsonl")),

@@ -11,13 +11,14 @@ from collections.abc import Callable
 import pytest
 from annot.base.records import Judgement
 from annot.store import people
-from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import made, paper
+from study_answers import record
+from study_stages import Recipe, advance
 
 ALIKE = "20 papers of the corpus have nearly the same abstract as another, in 10 groups."
+ANN_AND_BOB = Recipe(people=(("ann", "ann@example.org"), ("bob", "bob@example.org")))
 EDGES = "p5,p20\np5,elsewhere\np999,p5\n"
 
 
@@ -29,16 +30,10 @@ def judged(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> Non
 
 def drawn(ws: Workspace, annot: Callable[..., Result]) -> None:
     done("pool", "--per-method", "60", by=annot)
-    for name in ("ann", "bob"):
-        done("assessor", "add", name, "--account", f"{name}@example.org", by=annot)
-    done("plan", by=annot)
-    with open_store(ws.database_url) as store, store.begin() as session:
-        given = [
-            Judgement(one.query_id, one.doc_id, one.assessor, 1, occasion=one.occasion)
-            for one in people.read_assignments(session)
-        ]
-        sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
-        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+    advance(ANN_AND_BOB, ws.root, after="pooled", to="planned")
+    with ws.reading() as session:
+        plan = people.read_assignments(session)
+    record(ws, (Judgement(*one.asked.pair, one.assessor, 1, occasion=one.occasion) for one in plan))
 
 
 def done(*words: str, by: Callable[..., Result]) -> Result:
