@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from annot.base.records import (
     Adjudication,
@@ -86,6 +87,9 @@ class Small(Recipe):
         ("j1", "joe@example.org"),
     )
     answers: Answers = FirstPairs(0)
+
+    USED_FROM: ClassVar[Mapping[str, str]] = {**Recipe.USED_FROM, "queries": "labelled"}
+    """Its corpus is the papers of its queries and their documents."""
 
     @property
     def asked(self) -> list[Query]:

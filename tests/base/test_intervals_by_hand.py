@@ -138,8 +138,8 @@ def test_the_jackknife_is_students_t_on_fishers_scale() -> None:
     [
         (0.5, [0.5] * 3, "3 queries: an interval over queries needs 4"),
         (0.5, [0.5, 0.4, math.nan, 0.5], "without one of the queries, it has no value"),
-        (1.0, [0.9] * 4, "it is 1 or -1, on all queries or without one of them"),
-        (0.5, [0.5, 0.5, -1.0, 0.5], "it is 1 or -1, on all queries or without one of them"),
+        (1.0, [0.9] * 4, "the value is 1 or -1, on all queries or without one of them"),
+        (0.5, [0.5, 0.5, -1.0, 0.5], "the value is 1 or -1, on all queries or without one of them"),
         (0.5, [0.5] * 4, "leaving out any query does not change it, so how it varies over queries is not known"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Systems with encoders in a study: run, run again from kept vectors, shown with what they matched, refused."""
+"""Systems with encoders in a study: run, run again from kept vectors, with what they matched, refused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import tiny_models
 import torch
 from annot.base.storage import strings_of
 from annot.formats.trec import read_run
+from annot.measuring.results import matches_of
 from annot.ranking.systems import encoders, matching
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
+from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from indexed import write_vectors
 from transformers import AutoModel
@@ -54,21 +56,19 @@ def test_a_second_run_reads_kept_vectors_and_gives_the_same(
     assert {name: (study / f"exports/runs/{name}.run").read_bytes() for name in NAMES} == before
 
 
-def test_what_a_run_matched_is_shown_with_both_sentences(study: Path, made: dict[str, dict[str, Any]]) -> None:
+def test_a_run_by_sentences_keeps_what_it_matched_heaviest_first(study: Path, made: dict[str, dict[str, Any]]) -> None:
+    ws = Workspace.open(study)
     run = read_run((study / "exports/runs/ot-aspire.run").read_text().splitlines(), name="ot-aspire").rankings
     query_id, ranking = next(iter(run.items()))
-    shown = annot_done("run", "matches", "ot-aspire", query_id, ranking[0].doc_id, "--json", folder=study).data
-    assert shown
-    assert sum(match["weight"] for match in shown) <= 1 + 1e-5
-    assert [match["weight"] for match in shown] == sorted((match["weight"] for match in shown), reverse=True)
+    matched = matches_of(ws, "ot-aspire")[query_id, ranking[0].doc_id]
+    weights = [match.weight for match in matched]
+    assert weights == sorted(weights, reverse=True)
+    assert 0 < sum(weights) <= 1 + 1e-5
     papers = find_papers(study / "corpus", [query_id.split("-")[0], ranking[0].doc_id])
-    for match in shown:
-        assert match["query_text"] == papers[query_id.split("-")[0]].sentences[match["query_sentence"]]
-        assert match["doc_text"] == papers[ranking[0].doc_id].sentences[match["doc_sentence"]]
+    query, document = (len(papers[paper_id].sentences) for paper_id in (query_id.split("-")[0], ranking[0].doc_id))
+    assert all(match.query_sentence < query and match.doc_sentence < document for match in matched)
     # A run of documents as a whole has none.
-    refused = annot("run", "matches", "specter", query_id, ranking[0].doc_id, folder=study)
-    assert refused.exit_code == 2
-    assert "specter.matches.jsonl: no such file" in refused.stderr
+    assert matches_of(ws, "specter") == {}
 
 
 def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study: Path) -> None:
