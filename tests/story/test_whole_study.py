@@ -29,14 +29,14 @@ def folder(studio: Studio) -> Iterator[Path]:
 
 
 def test_the_store_has_what_people_said(folder: Path) -> None:
-    size = Size(query_facets=4, candidates=20, assessors=4, gold=4, kills=2, restarts=1, seed=1)
+    size = Size(query_facets=4, candidates=25, assessors=4, gold=4, kills=2, restarts=1, seed=1)
     study = WholeStudy(folder, size, print)
     try:
         found = study.run()
     finally:
         study.stop()
     assert found.differences == ()
-    assert found.counts["pairs"] == 80
+    assert found.counts["pairs"] == 100
     assert found.counts["kills"] == 2
     # No event passed without a trace.
     assert {what for what, count in found.counts.items() if not count} == set()
