@@ -31,11 +31,11 @@ def pull(
     """
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
-    with ws.opened() as ws:
-        pulled = pull_round(ws, chosen, wishes, advance=advance, seen=seen)
+    with ws.opened() as held:
+        pulled = pull_round(held, chosen, wishes, advance=advance, seen=seen)
         if wishes.dry_run or (seen is not None and not pulled.assessors):
             return pulled
-        afterwards = chosen.after_pull(ws)
+        afterwards = chosen.after_pull(held)
     return replace(pulled, notes=(*pulled.notes, *afterwards.notes), open=afterwards.open)
 
 

@@ -22,10 +22,10 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
     states = states_of(ws) if chosen.noted_as else {}
-    with ws.opened() as ws:
-        prepared = chosen.prepare(ws, wishes, dry_run=dry_run)
+    with ws.opened() as held:
+        prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
-            check_outgoing(ws, prepared.outgoing)
+            check_outgoing(held, prepared.outgoing)
         pushed = Pushed((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
             away = {one.assessor for one in pushed.unreachable}
@@ -33,9 +33,9 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not mine:
                 continue
             if not dry_run:
-                with ws.writing() as session:
+                with held.writing() as session:
                     chosen.before_sending(session, mine)
-            sent = send_outgoing(ws, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines)
+            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines)
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),

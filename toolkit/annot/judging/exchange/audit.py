@@ -64,6 +64,11 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
 
     Writes `exports/audit.json`; nothing else is changed.
     """
+    with ws.opened() as held:
+        return _audit(held, advance=advance)
+
+
+def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     looked = tasks = answers = 0
     findings: list[AuditFinding] = []
     fast: defaultdict[str, dict[tuple[str, str], str]] = defaultdict(dict)
