@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
 from annot.base.errors import AnnotError, MissingInput, StudioError
+from annot.judging.exchange.audit import audit
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled
 from annot.labelstudio.tasks import pair_key
 from annot.steps import assessor_leaving, pull
 from annot.steps.pull import pull_sent, watch
+from annot.store import database
 from studio_in_memory import once
 from worlds import World, result
 
@@ -208,3 +211,20 @@ def test_a_watch_counts_what_is_open_in_a_round_that_brought_nothing(judged: Wor
     pulled, refused = pull_all(judged, seen)
     assert (refused, [(row.part, row.changed) for row in pulled.assessors]) == ((), [("judging", 1)])
     assert pulled.open >= waiting == 2
+
+
+@pytest.mark.parametrize("work", [World.push, World.pull, lambda world: audit(world.ws, advance=quietly)])
+def test_the_database_is_held_open_while_rounds_go_on(
+    sent: World, work: Callable[[World], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened for each look, it would cost a study on PostgreSQL a new connection each time."""
+    opened: list[str] = []
+
+    def counted(url: str, **options: Any) -> database.Store:
+        opened.append(url)
+        return keep(url, **options)
+
+    keep = database.open_store
+    monkeypatch.setattr(database, "open_store", counted)
+    work(sent)
+    assert 0 < len(opened) < 8
