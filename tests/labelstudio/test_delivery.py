@@ -50,13 +50,15 @@ def test_behind_a_new_task_all_unanswered_ones_are_sent_again() -> None:
     assert again(there, wanted, "b") == ["c", "e"]
     assert again(there, wanted, "b", "a") == ["c", "e"], "what is there already is not new"
     assert again(listed(("b", 0, "x"), ("c", 0, "x")), wanted, "a", "d") == ["b", "c"]
-    assert again(there[:4], wanted[:4] + [shown("new", "x")], "new") == []
+    assert again(there[:4], [*wanted[:4], shown("new", "x")], "new") == []
 
 
 def test_up_to_fifty_outdated_tasks_are_updated_where_they_are_and_more_are_sent_again() -> None:
     def outdated(count: int) -> list[str | None]:
         names = [f"k{at:03}" for at in range(60)]
-        there = listed(("answered", 1, "old"), *((name, 0, "old" if at < count else "x") for at, name in enumerate(names)))
+        there = listed(
+            ("answered", 1, "old"), *((name, 0, "old" if at < count else "x") for at, name in enumerate(names))
+        )
         return again(there, [shown("answered", "x"), *(shown(name, "x") for name in names)])
 
     assert outdated(50) == []

@@ -15,6 +15,7 @@ from annot.judging.exchange.findings import (
     of_fast,
     of_markers,
 )
+from annot.labelstudio.studio_records import PulledTask
 from made_up_projects import A1, A2, LEAD, answer, found, met, task
 
 EARLY, LATE = "2031-01-02T10:00:00Z", "2031-01-03T10:00:00Z"
@@ -102,6 +103,11 @@ def test_each_kind_of_answer_is_told_apart(
 ) -> None:
     project = met(task(1, "q/d1", *given), counted={"q/d1": frozenset(counted)} if counted else {})
     assert found(project._replace(kept=frozenset({"q/d1"} if kept else ()))).keys() == kinds
+
+
+def test_of_copies_without_a_number_the_first_is_kept() -> None:
+    copies = [PulledTask("q/d1", (), task_id=number) for number in (1, None)]
+    assert found(met(*copies))["task twice"].do == "in Label Studio, delete task 1 (none has an answer)"
 
 
 def test_the_day_of_a_finding_is_that_of_the_last_answer_that_shows_it() -> None:

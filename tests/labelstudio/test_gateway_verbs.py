@@ -166,7 +166,9 @@ def test_only_the_tasks_that_are_named_are_pulled(fake: StudioInMemory, gateway:
 def test_keys_are_sealed_on_the_way_out_and_opened_on_the_way_in(fake: StudioInMemory) -> None:
     keys = TaskKeys(["0f" * 32], [("fic1-method", f"fic{100 + at}") for at in range(1, 11)])
     asked: list[TaskKeys] = []
-    with Gateway("http://studio.example", TOKEN, keys=lambda: asked.append(keys) or keys, transport=fake.transport) as one:
+    with Gateway(
+        "http://studio.example", TOKEN, keys=lambda: asked.append(keys) or keys, transport=fake.transport
+    ) as one:
         assert asked == []
         one.send_tasks(1, TASKS[:2])
         assert not any("fic" in task["data"]["pair_id"] for task in fake.tasks.values())

@@ -32,19 +32,20 @@ SOUND = graded(*GRADES, choice("cannot judge", "c"), reason=REASON)
 
 def faults(xml: str, folder: Path, kind: Screen = "judge") -> tuple[str, ...]:
     (folder / f"{kind}.xml.j2").write_text(xml, encoding="utf-8")
-    try:
+    with pytest.raises(InputError) as caught:
         screen_of(kind, scale_names=SCALE, labels=LABELS, language="en", overrides=folder)
-    except InputError as error:
-        assert error.message == f"{kind}.xml.j2: the screen cannot be used"
-        return error.faults
-    return ()
+    assert caught.value.message == f"{kind}.xml.j2: the screen cannot be used"
+    return caught.value.faults
+
+
+def passes(xml: str, folder: Path, kind: Screen = "judge") -> bool:
+    (folder / f"{kind}.xml.j2").write_text(xml, encoding="utf-8")
+    return bool(screen_of(kind, scale_names=SCALE, labels=LABELS, language="en", overrides=folder))
 
 
 @pytest.mark.parametrize(
     ("xml", "found"),
     [
-        (SOUND, ()),
-        (graded(*GRADES), ()),
         (graded(*GRADES[:3]), ("rating: found no choice '3', a grade of the scale",)),
         (
             graded(*GRADES, choice("4", "4")),
@@ -69,16 +70,21 @@ def faults(xml: str, folder: Path, kind: Screen = "judge") -> tuple[str, ...]:
             ),
         ),
     ],
-    ids=["sound", "no reasons", "a grade less", "a grade more", "no reason", "one key", "labels", "no rating", "all"],
+    ids=["a grade less", "a grade more", "no reason", "one key", "labels", "no rating", "all"],
 )
 def test_what_a_screen_lacks_is_named(xml: str, found: tuple[str, ...], tmp_path: Path) -> None:
     assert faults(xml, tmp_path) == found
 
 
+def test_a_screen_with_all_it_needs_passes_and_reasons_are_needed_only_for_who_cannot_judge(tmp_path: Path) -> None:
+    assert passes(SOUND, tmp_path)
+    assert passes(graded(*GRADES), tmp_path)
+
+
 @pytest.mark.parametrize("kind", ["feedback", "facets"])
 def test_where_nothing_is_graded_no_grade_is_missed(kind: Screen, tmp_path: Path) -> None:
     plain = f'<View><HyperText name="pair" value="$pair_html"/>{LABELLED}</View>'
-    assert faults(plain, tmp_path, kind) == ()
+    assert passes(plain, tmp_path, kind)
     assert faults(plain, tmp_path, "judge") == ("found no control named 'rating'",)
 
 
@@ -112,7 +118,9 @@ def test_predictions_that_the_screen_lacks_a_label_for_are_counted_and_named() -
 
 
 def labelled(*labels: str) -> str:
-    return f'<Labels name="sentence_label" toName="pair">{"".join(f"<Label value={one!r}/>" for one in labels)}</Labels>'
+    return (
+        f'<Labels name="sentence_label" toName="pair">{"".join(f"<Label value={one!r}/>" for one in labels)}</Labels>'
+    )
 
 
 def read(page: str) -> str:

@@ -9,6 +9,7 @@ from annot.judging.exchange.findings import fast_answers, of_fast
 from annot.labelstudio.studio_records import PulledTask
 from made_up_projects import A2, KEYS, LEAD, answer, found, met, task
 
+
 @pytest.mark.parametrize(
     ("tasks", "delete"),
     [

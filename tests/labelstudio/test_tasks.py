@@ -119,7 +119,9 @@ def test_a_task_carries_what_the_screen_asks_for(facet: str) -> None:
 
 
 def test_text_is_shown_with_single_spaces_and_without_any_around_it() -> None:
-    html = facets_task("p/labels", text(" A  title ", ("Two  spaces.", " One, around. "), LABELS[:2]), progress="1 of 9")
+    html = facets_task(
+        "p/labels", text(" A  title ", ("Two  spaces.", " One, around. "), LABELS[:2]), progress="1 of 9"
+    )
     seen = _Sentences(html["data"]["pair_html"])
     assert seen.paragraphs == ["Two spaces.", "One, around."]
     (prediction,) = html["predictions"]
