@@ -59,13 +59,13 @@ def test_ports_are_tried_from_8090_on_for_fifty(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(server, "is_free_port", lambda port: tried.append(port))
     with (
-        pytest.raises(StudioError, match="ports 8090 to 8139 are taken on 127.0.0.1"),
+        pytest.raises(StudioError, match="ports 8090 to 8139 are taken"),
         server.claimed_port(None, tmp_path),
     ):
         pytest.fail("no port is free")
     assert set(tried) == set(range(8090, 8140))
     tried.clear()
-    with pytest.raises(StudioError, match="port 9000 is taken on 127.0.0.1"), server.claimed_port(9000, tmp_path):
+    with pytest.raises(StudioError, match="port 9000 is taken on"), server.claimed_port(9000, tmp_path):
         pytest.fail("no port is free")
     assert set(tried) == {9000}
 
