@@ -38,8 +38,6 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         text = f"# Method\n\n{EARLIER_HELP}\n"
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         guidelines.record_guidelines(session, [SentGuidelines("method", RECORDED, sha256, text, None)])
-            session, [SentGuidelines("method", RECORDED, hashlib.sha256(text.encode()).hexdigest(), text, None)]
-        )
         judgements.add_returned(session, Returned(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
     return ws
 
