@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.settings import Settings
+from annot.labelstudio.controls import PUBLISHED
 from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines
 from annot.store.projects import Project
@@ -67,11 +68,11 @@ def test_a_file_that_holds_it_already_stays_as_it_is(tmp_path: Path) -> None:
 def test_a_manifest_is_sorted_and_read_back_and_a_changed_file_is_not(tmp_path: Path) -> None:
     path, manifest = tmp_path / "bm25.run", tmp_path / "manifest.json"
     path.write_text("a")
-    write_manifest(manifest, files=[path], inputs={"z": "1", "b": "2"}, facts={"name": "Größe"})
+    write_manifest(manifest, files=[path], inputs={"z": "1", "b": "2"}, facts={"name": "Größe", "a": 1})
     # The SHA-256 of "a".
     sha256 = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
     assert manifest.read_text() == (
-        f'{{\n  "files": {{\n    "bm25.run": "{sha256}"\n  }},\n'
+        f'{{\n  "a": 1,\n  "files": {{\n    "bm25.run": "{sha256}"\n  }},\n'
         '  "inputs": {\n    "b": "2",\n    "z": "1"\n  },\n  "name": "Größe"\n}\n'
     )
     found = read_manifest(manifest, hint="again")
@@ -224,9 +225,20 @@ def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspac
     assert said("adjudicate", comments=out, reasons=on) != said("adjudicate", comments=out, reasons=out)
     assert said("adjudicate", comments=out, reasons=on) == said("adjudicate", comments=on, reasons=on)
     assert said("facets", comments=on, reasons=on) == said("facets", comments=out, reasons=out)
-    hidden = ws.replaced("adjudication", ratings="hidden")
-    assert screen(hidden, "adjudicate") != screen(ws, "adjudicate")
-    assert screen(hidden, "judge") == screen(ws, "judge")
+    assert PUBLISHED in said("judge", comments=on, reasons=out)
+    assert PUBLISHED in said("adjudicate", comments=out, reasons=on)
+    for kind in ("full-text", "feedback", "facets"):
+        assert PUBLISHED not in said(kind, comments=on, reasons=on)
+
+
+def test_an_adjudicator_sees_a_grade_of_each_assessor_unless_they_are_hidden(ws: Workspace) -> None:
+    def opinions(of: Workspace, kind: str) -> int:
+        return screen(of, kind).count('className="a-opinion"')  # type: ignore[arg-type]
+
+    three = ws.replaced("judging", per_pair=3)
+    assert (opinions(ws, "adjudicate"), opinions(three, "adjudicate")) == (2, 3)
+    assert opinions(ws.replaced("adjudication", ratings="hidden"), "adjudicate") == 0
+    assert opinions(three, "judge") == 0
 
 
 # -- what was made of what
