@@ -147,6 +147,7 @@ def test_a_sentence_of_nothing_but_spaces_has_no_region() -> None:
 def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(key: str, asked: Asked) -> None:
     assert split_key(key) == asked
     assert pair_key(*asked) == key
+    assert pair_key("q", "d") == "q/d"
 
 
 @pytest.mark.parametrize(
