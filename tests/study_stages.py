@@ -171,7 +171,6 @@ class Recipe:
         for typed in (("agreement",), ("qrels",), ("run", "fabs_tfidf", "fabs_bm25"), ("evaluate",)):
             annot_done(*typed, folder=ws.root)
 
-
     @staticmethod
     def adopted(ws: Workspace) -> None:
         """The packaged runs."""

@@ -5,8 +5,6 @@ No server takes part: what people answer is written into the store as a pull wou
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from annot.base.records import Adjudication, Asked, Judgement
 from annot.demo import simulated_people, whole_way
