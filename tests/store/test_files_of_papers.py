@@ -95,6 +95,11 @@ def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:
     assert [batch.num_rows for batch in read_columns(groups_of(tmp_path), ["title"])] == [2, 1, 2, 1]
 
 
+def test_papers_are_written_in_large_groups(tmp_path: Path) -> None:
+    written(tmp_path / "a.parquet", *(Paper(f"p{at}", "", ()) for at in range(9)))
+    assert [group.papers for group in groups_of(tmp_path)] == [9]
+
+
 def flags(*values: bool) -> bytes:
     return bytes(values)
 

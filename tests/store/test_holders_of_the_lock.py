@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,6 +68,19 @@ def test_a_new_file_of_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
         pass
 
 
+def test_a_study_that_is_held_is_held_for_everyone_else(tmp_path: Path) -> None:
+    (tmp_path / "annot.db").write_bytes(b"")
+    url = f"sqlite:///{tmp_path / 'annot.db'}"
+    with (
+        alone(url, command="push", wait_seconds=0),
+        pytest.raises(BusyError, match=f"`annot push` is changing this study: process {os.getpid()}"),
+        alone(url, command="pull", wait_seconds=0),
+    ):
+        pass
+    with alone(url, command="pull", wait_seconds=0):
+        pass
+
+
 class Connection:
     """Remembers what PostgreSQL would be asked, and answers with one row or none."""
 
@@ -95,7 +109,11 @@ def test_a_session_says_who_it_is_in_the_63_bytes_that_the_server_keeps(command:
     study_lock._present(connection, Holder(command, "17", "2031", host))
     (_, said), *kept_alive = connection.asked
     assert said == (name,)
-    assert len(kept_alive) == 3
+    # A machine that has gone is noticed after a minute: 30 seconds of silence, then three questions 10 seconds apart.
+    settings = ("idle", "interval", "count")
+    assert [statement.partition("tcp_keepalives_")[2].partition("'")[0] for statement, _ in kept_alive] == [*settings]
+    idle, interval, count = (int(value) for _, (value,) in kept_alive)
+    assert (idle + interval * count, interval) == (60, 10)
 
 
 def test_the_holder_is_looked_up_by_both_halves_of_the_locks_number() -> None:
@@ -105,3 +123,44 @@ def test_the_holder_is_looked_up_by_both_halves_of_the_locks_number() -> None:
     ((_, halves),) = connection.asked
     assert halves == (0x61, 0x6E6E6F75)
     assert study_lock._session_holder(Connection()) is None
+
+
+class Engine:
+    """A server of which the lock is free at the third look."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Any] = {}
+        self.autocommit = self.closed = False
+        self.looks = [(False,), (True,)]
+        self.driver_connection = self
+        self.dialect = SimpleNamespace(loaded_dbapi=SimpleNamespace(Error=RuntimeError))
+
+    def raw_connection(self) -> Engine:
+        return self
+
+    def execute(self, statement: str, given: tuple[Any, ...]) -> Any:
+        assert self.autocommit, "an open transaction would hold up the database"
+        row = self.looks.pop(0) if "pg_try_advisory_lock" in statement else (ME.written(),)
+        return SimpleNamespace(fetchone=lambda: row)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_on_postgresql_the_lock_is_a_session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, told = Engine(), list[str]()
+
+    def create(_url: object, **given: Any) -> Engine:
+        engine.given = given
+        return engine
+
+    monkeypatch.setattr(study_lock, "create_engine", create)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with alone("postgresql://u:p@h/x", command="pull", wait_seconds=60, tell=told.append):
+        assert (engine.looks, engine.closed) == ([], False)
+    assert engine.closed
+    assert engine.given["hide_parameters"]
+    assert told == [
+        "`annot push` is changing this study: process 17 on host.example, since 2031-01-01T00:00:00Z; "
+        "waiting until it ends"
+    ]

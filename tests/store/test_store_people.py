@@ -46,7 +46,9 @@ def test_a_changed_account_forgets_the_servers_id_of_that_person_alone(study: St
 def test_two_people_can_swap_accounts_and_not_share_one(study: Store) -> None:
     swapped = [Assessor("a1", "two@example.org", False), Assessor("a2", "one@example.org", False)]
     with study.begin() as session:
+        people.put_assessors(session, [Assessor("a3", "three@example.org", False)])
         people.put_assessors(session, swapped)
+        assert people.read_assessors(session)[2].account == "three@example.org"
         people.put_assessors(session, [Assessor("z2", None, True)])  # as z1, without an account
         assert [one.account for one in people.read_assessors(session)][:2] == ["two@example.org", "one@example.org"]
     with pytest.raises(InputError, match="an account belongs to one assessor") as error, study.begin() as session:
@@ -222,9 +224,10 @@ def test_what_a_push_found_changed_is_kept_with_its_project(study: Store) -> Non
         one, other = project_of(session, "a1"), project_of(session, "a2")
         projects.note_shows(session, one, {"title": "A"}, changed={}, now="1")
         projects.note_shows(session, one, {"title": "B"}, changed={"title": "C"}, now="2")
+        projects.note_shows(session, one, {"title": "B"}, changed={"title": "D"}, now="3")
         found = {own.project: (own.shows, list(own.set_back)) for own in projects.read_projects(session)}
     assert found[one][0] == {"title": "B"}
-    assert [list(back) for back in found[one][1]] == [["2", {"title": "C"}]]
+    assert [list(back) for back in found[one][1]] == [["2", {"title": "C"}], ["3", {"title": "D"}]]
     assert found[other] == (None, [])
 
 
