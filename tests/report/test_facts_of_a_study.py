@@ -43,9 +43,7 @@ def test_pairs_are_counted_by_how_they_were_settled_and_by_whom() -> None:
     }
     accepted = {("q", "d2"): "left", ("q", "d3"): "ill", ("q", "d4"): "left", ("q", "d9"): "never"}
     judgements = (judgement(0), judgement(2), judgement(None), judgement(1, "too fast"))
-    found = study(
-        outcome={"decisions": decisions, "planned": planned, "accepted": accepted, "judgements": judgements}
-    )
+    found = study(outcome={"decisions": decisions, "planned": planned, "accepted": accepted, "judgements": judgements})
     assert (found.agreed, found.single, found.graded) == (3, 1, 2)
     assert found.given_to == [(3, 1), (2, 2), (1, 2)]
     assert found.accepted == [("ill", 1), ("left", 2)]
