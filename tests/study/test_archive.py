@@ -32,8 +32,8 @@ def packed(folder: Path, files: Mapping[str, bytes], **changed: Any) -> tuple[Pa
     dumped = Dumped(len(MIGRATIONS), dict.fromkeys(TABLES.tables, 0))
     entries = {name: entry_of(source) for name, source in sources.items()}
     contents = replace(Contents("0.1", "2031-01-01T00:00:00Z", "a study", dumped, entries, (), True), **changed)
-    write_archive(folder / "kept" / "here.tar.gz", contents, sources)
-    return folder / "kept" / "here.tar.gz", contents
+    write_archive(folder / "deep" / "kept" / "here.tar.gz", contents, sources)
+    return folder / "deep" / "kept" / "here.tar.gz", contents
 
 
 def by_hand(path: Path, manifest: object, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
