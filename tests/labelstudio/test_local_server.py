@@ -336,3 +336,29 @@ def test_where_it_runs_it_is_not_started_again_and_a_hanging_start_is_repeated_o
     assert "starting it again" in said[1]
     server.up(folder, environ={}, port=8097, say=said.append)
     assert (len(spawns), len(said)) == (3, 3), "what speaks is not started again"
+
+
+def test_the_port_of_another_server_that_is_down_is_taken_only_if_no_other_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    free = {8090, 8091}
+    monkeypatch.setattr(server, "is_free_port", lambda port: port in free)
+    other = tmp_path / "other"
+    other.mkdir()
+    claim = tmp_path / f"annot-{os.getuid()}-port-8090.lock"
+    claim.write_text(str(other), encoding="utf-8")
+    (other / "port").write_text("8090\n", encoding="utf-8")
+    with server.claimed_port(None, tmp_path / "new") as found:
+        assert found == 8091
+    with server.claimed_port(8090, tmp_path / "new") as found:
+        assert found == 8090, "whoever names it gets it"
+    claim.write_text(str(other), encoding="utf-8")
+    free.remove(8091)
+    with server.claimed_port(None, tmp_path / "new") as found:
+        assert found == 8090
+    claim.write_text(str(other), encoding="utf-8")
+    free.add(8091)
+    (other / "port").write_text("8100\n", encoding="utf-8")
+    with server.claimed_port(None, tmp_path / "new") as found:
+        assert found == 8090, "the other goes by another port now"

@@ -196,6 +196,48 @@ def test_a_refused_change_and_a_lost_connection_are_said_so() -> None:
     assert "cannot be reached: gone" in in_words(lost, "PLACE", None).message
 
 
+def test_the_log_is_waited_for_while_another_process_switches_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, naps, connect = ["database is locked", "database is locked"], list[float](), sqlite3.connect
+
+    def busy(path: Path) -> sqlite3.Connection:
+        if said:
+            raise sqlite3.OperationalError(said.pop())
+        return connect(path)
+
+    monkeypatch.setattr(database.sqlite3, "connect", busy)
+    monkeypatch.setattr(database.time, "sleep", naps.append)
+    path = tmp_path / "annot.db"
+    database._use_write_ahead_log(path, 60)
+    assert (len(naps), max(naps) < 1) == (2, True)
+    said[:] = ["disk I/O error"] * 2
+    with pytest.raises(StoreError, match="disk I/O error"):
+        database._use_write_ahead_log(path, 60)
+    said[:] = ["database is locked"] * 2
+    with pytest.raises(StoreError, match="another process has been writing for too long"):
+        database._use_write_ahead_log(path, -1)
+    assert (len(naps), len(said)) == (2, 1)
+
+
+def test_a_file_system_on_which_programs_cannot_share_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(database.sqlite3, "connect", lambda _: connect(":memory:"))
+    with pytest.raises(StoreError, match=r"programs cannot share it on this file system \(memory\)"):
+        database._use_write_ahead_log(tmp_path / "annot.db", 1)
+
+
+def test_the_first_tables_of_another_program_are_named(tmp_path: Path) -> None:
+    with connect_store(f"sqlite:///{tmp_path / 'annot.db'}", create=True) as store:
+        with store.begin() as session:
+            for name in "dcba":
+                session.connection().execute(text(f"CREATE TABLE {name} (x)"))
+        with pytest.raises(StoreError, match=r"tables of another program \(a, b, c, \.\.\.\)"):
+            store.version()
+
+
 # -- dumps
 
 
